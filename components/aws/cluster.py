@@ -1,0 +1,48 @@
+"""`EfaCluster`: an AWS cluster of EFA nodes in one zone. Its rooms are the modules beside this one."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.aws.filesystem import declare_filesystem
+from components.aws.identity import declare_identity
+from components.aws.network import NetworkInputs, declare_network
+from components.aws.nodes import declare_nodes
+from components.aws.objects import declare_objects
+from components.bootstrap import first_boot
+from components.cluster import GpuCluster, Places
+from planning.plan import Plan
+
+
+class EfaCluster(GpuCluster):
+    """AWS nodes with EFA, FSx for Lustre and S3. `network` puts it into a VPC that the caller's program has."""
+
+    access_kind = "session-manager"
+
+    def __init__(
+        self,
+        name: str,
+        plan: Plan,
+        *,
+        network: NetworkInputs | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        self._given_network = network
+        super().__init__("gpu-clusters:aws:EfaCluster", name, plan, opts)
+
+    def _build(self, name: str, plan: Plan) -> Places:
+        network = declare_network(plan, name, self, self._given_network)
+        objects = declare_objects(plan, name, self)
+        identity = declare_identity(plan, name, self, objects.bucket.arn)
+        filesystem = plan.filesystem and declare_filesystem(plan, plan.filesystem, name, self, network)
+        if plan.nodes.running:
+            boot = first_boot(plan, filesystem.source if filesystem else None)
+            declare_nodes(plan, name, self, network, identity, boot)
+        tag = f"Name=tag:gpu-clusters:cluster,Values={plan.name}"
+        listing = f"aws ec2 describe-instances --region {plan.region} --filters '{tag}' Name=instance-state-name,Values=running"
+        return Places(
+            mount_command=filesystem.mount_command if filesystem else None,
+            objects_uri=objects.uri,
+            access_command=f"aws ssm start-session --region {plan.region} --target INSTANCE_ID",
+            hosts_command=f"{listing} --query 'Reservations[].Instances[].PrivateIpAddress' --output text",
+        )

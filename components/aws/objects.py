@@ -1,0 +1,105 @@
+"""The S3 bucket for data and checkpoints: private, encrypted, reached over TLS only."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws as aws
+
+from components.aws.tags import named
+from components.cluster import data_store_options
+from planning.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objects:
+    bucket: aws.s3.Bucket
+    uri: pulumi.Output[str]
+
+
+def declare_objects(plan: Plan, name: str, parent: pulumi.Resource) -> Objects:
+    child = pulumi.ResourceOptions(parent=parent)
+    bucket = aws.s3.Bucket(
+        f"{name}-objects",
+        bucket=plan.objects.name,
+        force_destroy=False,
+        tags=named(plan, "objects"),
+        opts=data_store_options(plan, parent),
+    )
+    aws.s3.BucketOwnershipControls(
+        f"{name}-objects", bucket=bucket.id, rule={"object_ownership": "BucketOwnerEnforced"}, opts=child
+    )
+    public_access = aws.s3.BucketPublicAccessBlock(
+        f"{name}-objects",
+        bucket=bucket.id,
+        block_public_acls=True,
+        block_public_policy=True,
+        ignore_public_acls=True,
+        restrict_public_buckets=True,
+        opts=child,
+    )
+    aws.s3.BucketServerSideEncryptionConfiguration(
+        f"{name}-objects",
+        bucket=bucket.id,
+        rules=[{"apply_server_side_encryption_by_default": {"sse_algorithm": "AES256"}}],
+        opts=child,
+    )
+    # Not versioned: each checkpoint has its own name, and kept versions of terabytes would double the bill unseen.
+    aws.s3.BucketVersioning(
+        f"{name}-objects",
+        bucket=bucket.id,
+        versioning_configuration={"status": "Disabled"},
+        opts=child,
+    )
+    aws.s3.BucketPolicy(
+        f"{name}-objects",
+        bucket=bucket.id,
+        policy=bucket.arn.apply(lambda arn: json.dumps(tls_only(arn))),
+        # Both change the bucket's policy settings, and S3 refuses two at a time.
+        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[public_access])),
+    )
+    aws.s3.BucketLifecycleConfiguration(f"{name}-objects", bucket=bucket.id, rules=lifecycle_rules(plan), opts=child)
+    return Objects(bucket=bucket, uri=pulumi.Output.concat("s3://", bucket.bucket))
+
+
+def tls_only(bucket_arn: str) -> dict[str, object]:
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Sid": "TlsOnly",
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "s3:*",
+                "Resource": [bucket_arn, f"{bucket_arn}/*"],
+                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+            }
+        ],
+    }
+
+
+def lifecycle_rules(plan: Plan) -> list[aws.s3.BucketLifecycleConfigurationRuleArgs]:
+    """Broken uploads go after a week; checkpoints are cooled and deleted as the plan says."""
+    rules = [
+        aws.s3.BucketLifecycleConfigurationRuleArgs(
+            id="broken-uploads",
+            status="Enabled",
+            filter={"prefix": ""},
+            abort_incomplete_multipart_upload={"days_after_initiation": 7},
+        )
+    ]
+    wanted = plan.objects
+    if wanted.cool_after_days or wanted.expire_after_days:
+        cool = {"days": wanted.cool_after_days, "storage_class": wanted.cool_class}
+        rules.append(
+            aws.s3.BucketLifecycleConfigurationRuleArgs(
+                id="checkpoints",
+                status="Enabled",
+                filter={"prefix": f"{wanted.prefix}/"},
+                transitions=[cool] if wanted.cool_after_days else None,
+                expiration={"days": wanted.expire_after_days} if wanted.expire_after_days else None,
+            )
+        )
+    return rules

@@ -1,0 +1,30 @@
+"""The resource group, and the subscription that it is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_azure_native import authorization, resources
+
+from components.cluster import ground_options
+from planning.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    name: pulumi.Output[str]
+    subscription: pulumi.Output[str]
+
+
+def declare_group(plan: Plan, name: str, parent: pulumi.Resource) -> Group:
+    group = resources.ResourceGroup(
+        f"{name}-group",
+        resource_group_name=plan.name,
+        location=plan.region,
+        tags=dict(plan.tags),
+        # Deleting a resource group deletes whatever is in it, a retained filesystem too.
+        opts=ground_options(plan, parent),
+    )
+    subscription = authorization.get_client_config_output(opts=pulumi.InvokeOptions(parent=parent)).subscription_id
+    return Group(name=group.name, subscription=subscription)

@@ -1,0 +1,177 @@
+"""The real program on mocks: what it declares, without an engine, a cloud or credentials.
+
+`gpu-clusters plan` lists resources from here, and the tests judge declarations here, so that neither can drift from
+what `pulumi up` declares. The recorder keeps each registration whole: inputs, options, dependencies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+from google.protobuf import empty_pb2
+from pulumi.runtime import mocks, rpc, settings, stack
+
+from components.program import build
+from planning.plan import Plan
+
+ACCOUNT = "123456789012"
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+AMI = "ami-0123456789abcdef0"
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """One resource as the program registered it."""
+
+    urn: str
+    type: str
+    name: str
+    request: Any
+    """The raw RegisterResourceRequest: options, dependencies, property dependencies."""
+    inputs: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    resources: tuple[Registered, ...]
+    """Custom resources, in the order of registration."""
+    components: tuple[Registered, ...]
+    exports: Mapping[str, Any]
+
+    @property
+    def requests(self) -> dict[str, Any]:
+        return {r.urn: r.request for r in (*self.components, *self.resources)}
+
+
+class DuplicateUrnError(Exception):
+    """Two resources have one URN, which the engine refuses and plain mocks let pass."""
+
+
+class _Mocks(mocks.Mocks):
+    """Computed outputs that the program reads. In a preview they are unknown, as the engine leaves them."""
+
+    def __init__(self, preview: bool) -> None:
+        self.preview = preview
+
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        state = {key: _as_output(value) for key, value in args.inputs.items()}
+        return (None, state) if self.preview else (f"{args.name}-id", {**_computed(args), **state})
+
+    def call(self, args: mocks.MockCallArgs) -> dict[str, Any]:
+        match args.token:
+            case "aws:ssm/getParameter:getParameter":
+                return {"id": args.args["name"], "name": args.args["name"], "value": AMI, "type": "String"}
+            case "azure-native:authorization:getClientConfig":
+                return {"clientId": "", "objectId": "", "subscriptionId": SUBSCRIPTION, "tenantId": ""}
+            case token:
+                raise ValueError(f"the dry run knows no answer to {token}")
+
+
+def _as_output(value: Any) -> Any:
+    """Azure takes the identities of a resource as a list and gives them back as a mapping by id."""
+    if isinstance(value, dict) and isinstance(value.get("userAssignedIdentities"), list):
+        return {**value, "userAssignedIdentities": {}}
+    return value
+
+
+def _computed(args: mocks.MockResourceArgs) -> dict[str, Any]:
+    short, name = args.typ.split(":")[-1], args.name
+    by_type: dict[str, dict[str, Any]] = {
+        "Bucket": {"bucket": name},
+        "LaunchTemplate": {"latestVersion": 1},
+        "LustreFileSystem": {"dnsName": f"{name}.fsx.invalid", "mountName": "mount123"},
+        "Subnet": {"availabilityZone": "zone-a"},
+        "UserAssignedIdentity": {"principalId": SUBSCRIPTION, "clientId": SUBSCRIPTION},
+        "AmlFilesystem": {"clientInfo": {"mgsAddress": "10.0.0.4", "mountCommand": "", "lustreVersion": ""}},
+    }
+    return {
+        "name": args.inputs.get(_OWN_NAME.get(short, ""), name),
+        "arn": f"arn:aws:mock:::{name}",
+        **by_type.get(short, {}),
+    }
+
+
+_OWN_NAME = {
+    "ResourceGroup": "resourceGroupName",
+    "VirtualNetwork": "virtualNetworkName",
+    "Subnet": "subnetName",
+    "StorageAccount": "accountName",
+    "PrivateEndpoint": "privateEndpointName",
+    "PrivateZone": "privateZoneName",
+}
+
+
+class _Recorder(mocks.MockMonitor):
+    def __init__(self, preview: bool) -> None:
+        super().__init__(_Mocks(preview))
+        self.requests: dict[str, Any] = {}
+        self.exports: Mapping[str, Any] = {}
+
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the RPC
+        urn = self.make_urn(request.parent, request.type, request.name)
+        if urn in self.requests:
+            raise DuplicateUrnError(f"two resources are {request.type} {request.name}")
+        self.requests[urn] = request
+        return super().RegisterResource(request)
+
+    def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the RPC
+        if "pulumi:pulumi:Stack" in request.urn:
+            self.exports = rpc.deserialize_properties(request.outputs, keep_unknowns=True)
+        return empty_pb2.Empty()
+
+
+def dry_run(plan: Plan, *, preview: bool = False) -> DryRun:
+    """Declares the plan's cluster on mocks. `preview` leaves computed outputs unknown, as `pulumi preview` does."""
+
+    def program() -> None:
+        for name, value in build(plan).exports.items():
+            pulumi.export(name, value)
+
+    return run(program, preview=preview)
+
+
+def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
+    """Any program on mocks. Raises what the program raises, also inside an `apply`."""
+    recorder = _Recorder(preview)
+
+    def isolated() -> None:
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        try:
+            settings.configure(
+                mocks.MockSettings(
+                    monitor=recorder,
+                    engine=mocks.MockEngine(None),
+                    project="gpu-clusters",
+                    stack="dry-run",
+                    dry_run=preview,
+                    organization="organization",
+                    callbacks=None,
+                    monitor_features=set(recorder.GetDeploymentInfo(None).supportedFeatures),
+                )
+            )
+            loop.run_until_complete(stack.run_in_stack(program))
+        finally:
+            loop.run_until_complete(loop.shutdown_default_executor())
+            asyncio.set_event_loop(None)
+            loop.close()
+
+    contextvars.Context().run(isolated)
+    recorded = [_registered(urn, request) for urn, request in recorder.requests.items()]
+    return DryRun(
+        resources=tuple(r for r in recorded if r.request.custom and not r.type.startswith("pulumi:")),
+        components=tuple(r for r in recorded if not r.request.custom or r.type.startswith("pulumi:")),
+        exports=recorder.exports,
+    )
+
+
+def _registered(urn: str, request: Any) -> Registered:
+    inputs = rpc.deserialize_properties(request.object, keep_unknowns=True)
+    return Registered(urn=urn, type=request.type, name=request.name, request=request, inputs=inputs)

@@ -1,0 +1,197 @@
+"""AWS as the local cloud plays it: names, ids, ARNs, tags and errors of all types. The types: the modules beside this one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import time
+import uuid
+from collections.abc import Iterable
+from typing import ClassVar
+
+from localcloud.aws import (
+    autoscaling,
+    compute,
+    filesystem,
+    identity,
+    invokes,
+    network,
+    objects,
+    operations,
+    security_groups,
+)
+from localcloud.aws.kind import LOCAL_ID, AwsKind
+from localcloud.cloud import LocalCloud, Log
+from localcloud.kinds import Call, Kind, Ref, Refusal
+from localcloud.naming import Naming
+from localcloud.schema import Failure, Shape
+from localcloud.store import Cloud, Record, Store, Transaction
+from localcloud.values import UNKNOWN, Properties
+
+_ROWS = (network, security_groups, compute, autoscaling, filesystem, objects, identity, operations)
+
+
+class Aws(LocalCloud):
+    name: ClassVar[Cloud] = "aws"
+    kinds: ClassVar = {kind.token: kind for module in _ROWS for kind in module.KINDS}
+    invokes: ClassVar = invokes.FUNCTIONS
+
+    account = "123456789012"
+    region = ""
+
+    def __init__(self, store: Store, log: Log) -> None:
+        super().__init__(store, log)
+        self.default_tags: Properties = {}
+
+    def check_config(self, config: Properties) -> Iterable[Failure]:
+        region = _region(config)
+        if not region:
+            yield Failure(
+                "region",
+                "missing region: set `aws:region` in the stack, or `region` of the provider that the program makes",
+            )
+        elif region != UNKNOWN and not re.fullmatch(r"[a-z]{2,3}(-[a-z]+)+-\d", region):
+            yield Failure("region", f"'{region}' is not an AWS region; regions look like us-east-1")
+        for account in _decoded(config.get("allowedAccountIds")) or []:
+            if account != UNKNOWN and not re.fullmatch(r"\d{12}", str(account)):
+                yield Failure("allowedAccountIds", f"'{account}' is not an AWS account: 12 digits are needed")
+
+    def configure(self, config: Properties) -> None:
+        self.region = _region(config)
+        # No account is real here, so the stand-in is whichever account the program allows.
+        self.account = str(next(iter(_decoded(config.get("allowedAccountIds")) or []), self.account))
+        self.default_tags = (_decoded(config.get("defaultTags")) or {}).get("tags") or {}
+
+    def fill(self, naming: Naming, kind: Kind, shape: Shape, inputs: Properties) -> Iterable[Failure]:
+        assert isinstance(kind, AwsKind)
+        defaulted = []
+        if kind.named and kind.named not in inputs and kind.prefixed not in inputs:
+            name = _generated_name(naming, kind)
+            if name is not None:
+                inputs[kind.named] = name
+                defaulted.append(kind.named)
+        for key, value in kind.defaults.items():
+            if key not in inputs:
+                inputs[key] = value
+                defaulted.append(key)
+        if kind.tagged and (inputs.get("tags") or self.default_tags):
+            tags = inputs.get("tags") or {}
+            inputs["tagsAll"] = tags if tags == UNKNOWN else {**self.default_tags, **tags}
+        inputs["__defaults"] = sorted(defaulted)
+        return ()
+
+    def unmodelled(self, token: str, shape: Shape) -> Kind:
+        module, _, name = token.removeprefix("aws:").partition("/")
+        word = name.partition(":")[0].lower()
+        arn = f"arn:{{partition}}:{module}:{{region}}:{{account}}:{word}/{{id}}" if "arn" in shape.outputs else ""
+        named = "name" if "name" in shape.properties else ""
+        tagged = "tags" in shape.properties
+        return AwsKind(token=token, id_prefix=word, arn=arn, named=named, tagged=tagged, modelled=False)
+
+    def scope_of(self, kind: Kind, properties: Properties) -> str:
+        assert isinstance(kind, AwsKind)
+        if kind.scope == "world":
+            return ""
+        return self.account if kind.scope == "account" else f"{self.account}/{self.region_of(properties)}"
+
+    def region_of(self, properties: Properties) -> str:
+        return properties.get("region") or self.region
+
+    def new_id(self, tx: Transaction, kind: Kind, inputs: Properties) -> str:
+        assert isinstance(kind, AwsKind)
+        scope = self.scope_of(kind, inputs)
+        if kind.id_of is not None:
+            return kind.id_of(inputs)
+        name = _given_name(kind, inputs)
+        if kind.named and kind.taken[0] and any(r.outputs[kind.named] == name for r in tx.of_type(kind.token, scope)):
+            code, message = kind.taken
+            raise Refusal(code, message.format(name=name), status=409)
+        if kind.id_is == "name":
+            return name
+        if kind.id_is == "arn":
+            return self.arn(kind, inputs, name, name)
+        if kind.id_is == "uuid":
+            return f"{kind.id_prefix}-{uuid.uuid4()}" if kind.id_prefix else str(uuid.uuid4())
+        return f"{kind.id_prefix}-{LOCAL_ID}{secrets.token_hex(6)[:11]}"
+
+    def arn(self, kind: AwsKind, inputs: Properties, id_: str, name: str) -> str:
+        region = self.region_of(inputs)
+        parts = {"partition": partition_of(region), "region": region, "account": self.account}
+        return kind.arn.format(**parts, id=id_, name=name, path=inputs.get("path", "/"))
+
+    def common_outputs(self, call: Call) -> Properties:
+        kind = call.kind
+        assert isinstance(kind, AwsKind)
+        outputs: Properties = {"region": self.region_of(call.inputs)}
+        # An id that holds the name is the one place where a generated name is kept.
+        known = {"name": call.id, "arn": re.split("[:/]", call.id)[-1]}
+        name = known.get(kind.id_is) or _given_name(kind, call.inputs)
+        if kind.named:
+            outputs[kind.named] = name
+        if kind.arn:
+            outputs[kind.arn_output] = call.id if kind.id_is == "arn" else self.arn(kind, call.inputs, call.id, name)
+        if kind.owned:
+            outputs["ownerId"] = self.account
+        return outputs
+
+    def delete_first(self, kind: Kind, old: Properties, new: Properties) -> bool:
+        assert isinstance(kind, AwsKind)
+        given = kind.named in new and kind.named not in new.get("__defaults", [])
+        return given and old.get(kind.named) == new.get(kind.named)
+
+    def find(self, call: Call, token: str, value: object, by: str) -> Record | None:
+        found = super().find(call, token, value, by)
+        return found or network.default_of_a_vpc(call, token, str(value))
+
+    def is_ours(self, tx: Transaction, value: str) -> bool:
+        return f"-{LOCAL_ID}" in value
+
+    def applies(self, ref: Ref, value: str) -> bool:
+        target = self.kinds[ref.target]
+        if ref.by == "arn":
+            return ":aws:policy/" not in value  # AWS's own policies are always there
+        return ref.by != "id" or target.id_is != "random" or value.startswith(f"{target.id_prefix}-")
+
+    def missing(self, ref: Ref, path: str, value: str) -> Refusal:
+        target = self.kinds[ref.target]
+        return Refusal(target.not_found, f"{path}: the {target.name} '{value}' does not exist", status=404)
+
+    def error(self, doing: str, kind: Kind, id_: str, refusal: Refusal) -> str:
+        which = f" ({id_})" if id_ else ""
+        return (
+            f"{doing} {kind.token.partition('/')[0]} {kind.name}{which}: https response error "
+            f"StatusCode: {refusal.status}, RequestID: {uuid.uuid4()}, api error {refusal.code}: {refusal.message}"
+        )
+
+
+def partition_of(region: str) -> str:
+    if region.startswith("cn-"):
+        return "aws-cn"
+    return "aws-us-gov" if region.startswith("us-gov-") else "aws"
+
+
+def _region(config: Properties) -> str:
+    return config.get("region") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
+
+
+def _decoded(value: object) -> object:
+    """Provider configuration arrives with nested values as JSON text."""
+    return json.loads(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
+
+
+def _generated_name(naming: Naming, kind: AwsKind) -> str | None:
+    kept = naming.old.get(kind.named)
+    if kept and kind.named in naming.old.get("__defaults", []):
+        return kept
+    name = naming.generate(ending=7, longest=kind.longest)
+    return name.lower() if name and kind.lower else name
+
+
+def _given_name(kind: AwsKind, inputs: Properties) -> str:
+    name = inputs.get(kind.named)
+    if name:
+        return name
+    prefix = inputs.get(kind.prefixed) or "terraform-"
+    return f"{prefix}{time.strftime('%Y%m%d%H%M%S', time.gmtime())}{secrets.randbelow(10**12):012d}"

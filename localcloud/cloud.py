@@ -1,0 +1,250 @@
+"""The life of a resource on the local cloud, the same for both clouds. Wire protocol: `provider`. Types: the clouds' own folders."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from localcloud.diff import Change, differences, replacing
+from localcloud.kinds import Call, CloudError, Kind, Ref, Refusal
+from localcloud.naming import Naming
+from localcloud.schema import Failure, Shape, shape_of, unknown_type
+from localcloud.store import Cloud, Record, Store, Transaction
+from localcloud.values import UNKNOWN, Properties, at, visible
+
+Log = Callable[[str, str], None]
+"""(urn, warning) -> None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """What the engine's state holds of a resource."""
+
+    inputs: Properties
+    outputs: Properties
+
+
+class LocalCloud(ABC):
+    name: ClassVar[Cloud]
+    kinds: ClassVar[Mapping[str, Kind]]
+    invokes: ClassVar[Mapping[str, Callable[..., Properties]]]
+
+    def __init__(self, store: Store, log: Log) -> None:
+        self.store = store
+        self.log = log
+
+    # What each cloud says for itself.
+
+    @abstractmethod
+    def check_config(self, config: Properties) -> Iterable[Failure]: ...
+
+    @abstractmethod
+    def configure(self, config: Properties) -> None: ...
+
+    @abstractmethod
+    def fill(self, naming: Naming, kind: Kind, shape: Shape, inputs: Properties) -> Iterable[Failure]:
+        """Complete the inputs in place: generated names, defaults, tags."""
+
+    @abstractmethod
+    def unmodelled(self, token: str, shape: Shape) -> Kind:
+        """A row for a type that has none."""
+
+    @abstractmethod
+    def scope_of(self, kind: Kind, properties: Properties) -> str: ...
+
+    @abstractmethod
+    def new_id(self, tx: Transaction, kind: Kind, inputs: Properties) -> str:
+        """The id, or a refusal where it is taken."""
+
+    @abstractmethod
+    def common_outputs(self, call: Call) -> Properties: ...
+
+    @abstractmethod
+    def is_ours(self, tx: Transaction, value: str) -> bool:
+        """Whether an id looks as if this local cloud had made it."""
+
+    def applies(self, ref: Ref, value: str) -> bool:
+        """Whether a value can name what the reference is for at all (`gatewayId` takes several types)."""
+        return True
+
+    @abstractmethod
+    def missing(self, ref: Ref, path: str, value: str) -> Refusal: ...
+
+    @abstractmethod
+    def error(self, doing: str, kind: Kind, id_: str, refusal: Refusal) -> str: ...
+
+    def delete_first(self, kind: Kind, old: Properties, new: Properties) -> bool:
+        """Whether the old one must go before the new one comes, because their names collide."""
+        return False
+
+    def same(self, path: str, old: Any, new: Any) -> bool:
+        """Whether the cloud takes two different values for the same."""
+        return old == new
+
+    # The life.
+
+    def kind_of(self, token: str) -> tuple[Kind, Shape]:
+        shape = shape_of(self.name, token)
+        if shape is None:
+            raise Refusal("InvalidResourceType", unknown_type(self.name, token))
+        return self.kinds.get(token) or self.unmodelled(token, shape), shape
+
+    def check(self, token: str, news: Properties, naming: Naming) -> tuple[Properties, list[Failure]]:
+        try:
+            kind, shape = self.kind_of(token)
+        except Refusal as refusal:
+            return news, [Failure("", refusal.message)]
+        inputs = visible(news)
+        failures = shape.failures(inputs)
+        if failures:
+            return inputs, failures
+        failures = list(self.fill(naming, kind, shape, inputs))
+        failures += kind.check(inputs)
+        if not kind.modelled:
+            self.log(
+                naming.urn,
+                f"the local cloud knows the shape of {token} but not its behaviour: names and types of its inputs were "
+                f"checked, nothing else",
+            )
+        return inputs, failures
+
+    def diff(self, token: str, old: Old, new: Properties) -> Change:
+        kind, _ = self.kind_of(token)
+        found = {
+            path: how
+            for path, how in differences(visible(old.inputs), visible(new))
+            if not self.same(path, old.inputs.get(path), new.get(path))
+        }
+        # Saying what the cloud had chosen by itself changes nothing.
+        candidates = [p for p, how in found.items() if not (how == "add" and old.outputs.get(p) == new.get(p))]
+        replaces = replacing(candidates, (*kind.immutable, *kind.replaces(old.inputs, new)))
+        return Change(found, replaces, bool(replaces) and self.delete_first(kind, old.inputs, new))
+
+    def create(self, urn: str, token: str, inputs: Properties, *, preview: bool) -> tuple[str, Properties]:
+        kind, shape = self.kind_of(token)
+        if preview:
+            return "", {**dict.fromkeys(shape.outputs, UNKNOWN), **visible(inputs)}
+        id_ = ""
+        try:
+            with self.store.transaction(self.name) as tx:
+                id_ = self.new_id(tx, kind, inputs)
+                call = Call(self, tx, kind, visible(inputs), id_, self.scope_of(kind, inputs))
+                self._judge(call, urn)
+                outputs = self._outputs(call, kind.create(call))
+                tx.put(
+                    Record(
+                        cloud=self.name,
+                        scope=call.scope,
+                        type=token,
+                        id=id_,
+                        urn=urn,
+                        inputs=inputs,
+                        outputs=outputs,
+                    )
+                )
+        except Refusal as refusal:
+            raise CloudError(self.error("creating", kind, id_, refusal)) from refusal
+        return id_, outputs
+
+    def read(self, token: str, id_: str, properties: Properties) -> Record | None:
+        kind, _ = self.kind_of(token)
+        with self.store.transaction(self.name) as tx:
+            return tx.get(self.scope_of(kind, properties), token, id_)
+
+    def update(self, urn: str, token: str, id_: str, old: Old, inputs: Properties, *, preview: bool) -> Properties:
+        kind, _ = self.kind_of(token)
+        if preview:
+            unknown = kind.volatile(visible(old.inputs), visible(inputs))
+            return {**old.outputs, **visible(inputs), **dict.fromkeys(unknown, UNKNOWN)}
+        try:
+            with self.store.transaction(self.name) as tx:
+                scope = self.scope_of(kind, old.outputs)
+                record = tx.get(scope, token, id_)
+                if record is None:
+                    raise Refusal("NotFound", f"{id_} does not exist any more: run `pulumi refresh`.", status=404)
+                call = Call(self, tx, kind, visible(inputs), id_, scope, record)
+                self._judge(call, urn)
+                gone = visible(record.inputs).keys() - inputs.keys()
+                kept = {key: value for key, value in record.outputs.items() if key not in gone}
+                outputs = self._outputs(call, kept)
+                tx.put(replace(record, urn=urn, inputs=inputs, outputs=outputs))
+        except Refusal as refusal:
+            raise CloudError(self.error("updating", kind, id_, refusal)) from refusal
+        return outputs
+
+    def delete(self, token: str, id_: str, olds: Properties) -> None:
+        kind, _ = self.kind_of(token)
+        try:
+            with self.store.transaction(self.name) as tx:
+                record = tx.get(self.scope_of(kind, olds), token, id_)
+                if record is None:
+                    return
+                call = Call(self, tx, kind, visible(record.inputs), id_, record.scope, record)
+                self._refuse_while_in_use(call)
+                kind.delete(call)
+                self.remove(call)
+        except Refusal as refusal:
+            raise CloudError(self.error("deleting", kind, id_, refusal)) from refusal
+
+    def remove(self, call: Call) -> None:
+        if call.old is not None:
+            call.tx.remove(call.old)
+
+    def invoke(self, token: str, args: Properties) -> Properties:
+        function = self.invokes.get(token)
+        if function is None:
+            known = ", ".join(sorted(self.invokes))
+            raise CloudError(
+                f"{token}: the local cloud does not answer this function; it answers {known}. "
+                "Give the program the value as configuration instead."
+            )
+        try:
+            return function(self, args)
+        except Refusal as refusal:
+            raise CloudError(f"invoking {token}: {refusal.code}: {refusal.message}") from refusal
+
+    def find(self, call: Call, token: str, value: Any, by: str) -> Record | None:
+        tx, scope = call.tx, self.scope_of(self.kinds[token], call.inputs)
+        if by == "id":
+            return tx.get(scope, token, str(value))
+        return next((r for r in tx.of_type(token, scope) if r.outputs.get(by) == value), None)
+
+    # Judgments that need no row.
+
+    def _judge(self, call: Call, urn: str) -> None:
+        for ref in call.kind.refs:
+            for path, value in at(call.inputs, ref.path):
+                if not self.applies(ref, str(value)) or call.find(ref.target, value, ref.by) is not None:
+                    continue
+                if ref.strict or self.is_ours(call.tx, str(value)):
+                    raise self.missing(ref, path, str(value))
+                self.log(urn, f"{path}: {value} is not of this local cloud; taken as something that exists")
+        call.kind.judge(call)
+
+    def _outputs(self, call: Call, given: Properties) -> Properties:
+        # Later ones win: what the type says itself, over what was said, over what all types have.
+        return {**self.common_outputs(call), **given, **call.inputs, **call.kind.derive(call)}
+
+    def _refuse_while_in_use(self, call: Call) -> None:
+        record = call.old
+        assert record is not None
+        for kind in self.kinds.values():
+            for ref in kind.refs:
+                if ref.target == record.type and ref.holds is not False:
+                    self._refuse_while_held(call, record, kind, ref)
+
+    def _refuse_while_held(self, call: Call, record: Record, kind: Kind, ref: Ref) -> None:
+        wanted = record.key if ref.by == "id" else record.outputs.get(ref.by)
+        for other in call.tx.of_type(kind.token):
+            if not other.scope.startswith(record.scope) or (other.key, other.type) == (record.key, record.type):
+                continue
+            if callable(ref.holds) and not ref.holds(other):
+                continue
+            for path, value in at(visible(other.inputs), ref.path):
+                held = replace(record, id=str(value)).key if ref.by == "id" else value
+                if held == wanted:
+                    code, message = call.kind.in_use
+                    text = (ref.says or message).format(id=record.id, other=other.id, name=record.id.rpartition("/")[2])
+                    raise Refusal(code, f"{text} (held by {kind.name} {other.id}, {path})", status=409)

@@ -1,0 +1,118 @@
+"""The vocabulary in which each cloud describes its resource types: one row (`Kind`) per type, with its judgments as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from localcloud.schema import Failure
+from localcloud.store import Record, Transaction
+from localcloud.values import Properties
+
+if TYPE_CHECKING:
+    from localcloud.cloud import LocalCloud
+
+
+class Refusal(Exception):
+    """The cloud says no, with its own code."""
+
+    def __init__(self, code: str, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.status = status
+
+
+class CloudError(Exception):
+    """A refusal in the words of the cloud, for the engine to show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ref:
+    """An input that names another resource."""
+
+    path: str
+    """Where in the inputs, as in `networkInterfaces[].securityGroups[]`."""
+    target: str
+    """Token of the type that it names."""
+    by: str = "id"
+    """What the value holds: `id`, or the name of an output of the target."""
+    holds: bool | Callable[[Record], bool] = True
+    """Whether the target cannot be deleted while this one exists."""
+    says: str = ""
+    """What the cloud then says, where it is not what the target's row says."""
+    strict: bool = False
+    """Refuse a name that is not in the store. Ids that look like ours are always refused then; other
+    ids and names are taken for things that were there before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request that changes the cloud, inside its transaction."""
+
+    cloud: LocalCloud
+    tx: Transaction
+    kind: Kind
+    inputs: Properties
+    id: str
+    scope: str
+    old: Record | None = None
+    """What existed before an update or a delete."""
+
+    def find(self, token: str, value: Any, by: str = "id") -> Record | None:
+        return self.cloud.find(self, token, value, by)
+
+    def others(self, token: str | None = None) -> list[Record]:
+        """What exists of a type (by default this one) in the same scope, without this one."""
+        records = self.tx.of_type(token or self.kind.token, self.scope)
+        return [r for r in records if not (r.type == self.kind.token and r.id == self.id)]
+
+
+def nothing(_: Call) -> Properties:
+    return {}
+
+
+def no_failures(_: Properties) -> Iterable[Failure]:
+    return ()
+
+
+def never(_old: Properties, _new: Properties) -> Iterable[str]:
+    return ()
+
+
+def no_judgment(_: Call) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One resource type. Paths are dotted, without indices."""
+
+    token: str
+    immutable: tuple[str, ...] = ()
+    """Properties whose change replaces the resource."""
+    replaces: Callable[[Properties, Properties], Iterable[str]] = never
+    """The same where it depends on the values: (old, new) -> paths."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """What the provider sends where the program says nothing."""
+    refs: tuple[Ref, ...] = ()
+    check: Callable[[Properties], Iterable[Failure]] = no_failures
+    """Rules on the values that preview can see. Unknown values occur."""
+    judge: Callable[[Call], None] = no_judgment
+    """What the cloud refuses at creation and at update."""
+    create: Callable[[Call], Properties] = nothing
+    """Outputs that are given once, at creation."""
+    derive: Callable[[Call], Properties] = nothing
+    """Outputs that follow from inputs and store, at creation and at every update."""
+    volatile: Callable[[Properties, Properties], Iterable[str]] = never
+    """Outputs that an update from old to new inputs changes, so that preview does not know them."""
+    delete: Callable[[Call], None] = no_judgment
+    """What the cloud refuses, or leaves behind, at deletion."""
+    in_use: tuple[str, str] = ("DependencyViolation", "resource {id} has a dependent object")
+    """Code and message while something depends on it."""
+    modelled: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.token.rpartition(":")[2]

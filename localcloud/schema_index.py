@@ -1,0 +1,151 @@
+"""What the installed cloud SDKs say of their inputs, derived once per SDK version and kept as JSON in the user's cache folder.
+
+Importing an SDK module costs 0.3 to 0.6 s, so a plugin does it only where no index is kept yet. Checking values: `schema`.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import inspect
+import json
+import keyword
+import os
+import sys
+import tempfile
+import threading
+import types
+import typing
+from collections.abc import Awaitable, Mapping, Sequence
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+PACKAGES = {"aws": "pulumi_aws", "azure-native": "pulumi_azure_native"}
+_FORMAT = 1
+"""Raised when the shape of the index changes, so that an older one is derived anew."""
+_SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_LOCK = threading.Lock()
+
+Spec = str | list[Any]
+"""A scalar's name, or ["list", spec], ["map", spec], ["object", name], ["union", spec, ...]."""
+
+
+def index_of(cloud: str, module: str) -> dict[str, Any] | None:
+    """The index of one SDK module (`ec2`, `network`), or None where the SDK has no such module."""
+    with _LOCK:
+        return _index(cloud, module)
+
+
+@cache
+def sdk_version(cloud: str) -> str:
+    return metadata.version(PACKAGES[cloud])
+
+
+@cache
+def _index(cloud: str, module: str) -> dict[str, Any] | None:
+    kept = _folder() / f"{PACKAGES[cloud]}-{sdk_version(cloud)}-{_FORMAT}" / f"{module}.json"
+    try:
+        return json.loads(kept.read_text())
+    except (OSError, ValueError):
+        derived = _derive(cloud, module)
+    if derived is not None:
+        _keep(kept, derived)
+    return derived
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpu-clusters" / "schema"
+
+
+def _keep(path: Path, index: dict[str, Any]) -> None:
+    """Write whole or not at all; without a writable cache the index is only derived again next time."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
+            json.dump(index, file, separators=(",", ":"))
+        os.replace(file.name, path)
+    except OSError:
+        return
+
+
+def _derive(cloud: str, module: str) -> dict[str, Any] | None:
+    import pulumi
+
+    name = f"{PACKAGES[cloud]}.{module}_" if keyword.iskeyword(module) else f"{PACKAGES[cloud]}.{module}"
+    try:
+        sdk = importlib.import_module(name)
+    except ModuleNotFoundError:
+        return None
+    resources: dict[str, Any] = {}
+    objects: dict[str, Any] = {}
+    _ = sdk._utilities  # the SDKs load a module on its first use, and listing its names is none
+    for cls in list(vars(sdk).values()):
+        if isinstance(cls, type) and issubclass(cls, pulumi.CustomResource):
+            args = _args_of(cls)
+            if args is not None:
+                resources[cls.__name__] = {"inputs": _add_object(args, objects), "outputs": _outputs_of(cls)}
+    return {"resources": resources, "objects": objects}
+
+
+def _args_of(cls: type) -> type | None:
+    # A resource that shares its name with a nested type (Subnet) has its own arguments in …InitArgs.
+    home = vars(sys.modules[cls.__module__])
+    return home.get(f"{cls.__name__}InitArgs") or home.get(f"{cls.__name__}Args")
+
+
+def _outputs_of(cls: type) -> list[str]:
+    from pulumi import _types
+
+    return sorted(_types.resource_types(cls))
+
+
+def _add_object(cls: type, objects: dict[str, Any]) -> str:
+    from pulumi import _types
+
+    name = f"{cls.__module__.split('.')[1]}.{cls.__name__}"
+    if name not in objects:
+        entry = objects[name] = {"properties": {}, "required": []}
+        wire_names = _types.input_type_py_to_pulumi_names(cls)
+        parameters = inspect.signature(cls.__init__).parameters
+        entry["required"] = sorted(
+            wire for name_, wire in wire_names.items() if parameters[name_].default is inspect.Parameter.empty
+        )
+        for wire, hint in _types.input_type_types(cls).items():
+            entry["properties"][wire] = _spec(hint, objects)
+    return name
+
+
+def _spec(hint: Any, objects: dict[str, Any]) -> Spec:
+    from pulumi import Archive, Asset, _types
+
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return _union([_spec(a, objects) for a in arguments if not _is_wrapper(a)])
+    if origin is not None and issubclass(origin, Sequence):
+        return ["list", _spec(arguments[0], objects)]
+    if origin is not None and issubclass(origin, Mapping):
+        return ["map", _spec(arguments[1], objects)]
+    if isinstance(hint, type):
+        if issubclass(hint, enum.Enum):
+            return next((wire for base, wire in _SCALARS.items() if issubclass(hint, base)), "any")
+        if issubclass(hint, Asset | Archive):
+            return "asset"
+        if _types.is_input_type(hint):
+            return ["object", _add_object(hint, objects)]
+    return "any"
+
+
+def _is_wrapper(hint: Any) -> bool:
+    """Parts of an input's type that say only that it may come later or not at all."""
+    from pulumi import Output
+
+    return hint is type(None) or typing.get_origin(hint) in (Awaitable, Output)
+
+
+def _union(members: list[Spec]) -> Spec:
+    different = [member for i, member in enumerate(members) if member not in members[:i]]
+    return different[0] if len(different) == 1 else ["union", *different]

@@ -1,0 +1,178 @@
+"""The one SQLite file that is the local cloud: what exists, on both clouds, for all stacks. It holds no opinion of its own.
+
+Safe for parallel plugins and for a kill at any moment: WAL, and every change inside BEGIN IMMEDIATE (a plain BEGIN
+loses to "database is locked" when two readers want to become writers).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+Cloud = Literal["aws", "azure-native"]
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS resources (
+    cloud TEXT NOT NULL, scope TEXT NOT NULL, type TEXT NOT NULL, key TEXT NOT NULL,
+    id TEXT NOT NULL, urn TEXT NOT NULL, inputs TEXT NOT NULL, outputs TEXT NOT NULL, created TEXT NOT NULL,
+    PRIMARY KEY (cloud, scope, type, key)
+) WITHOUT ROWID
+"""
+_COLUMNS = "cloud, scope, type, id, urn, inputs, outputs, created"
+_WAIT_SECONDS = 60
+
+
+class StoreError(Exception):
+    """The file cannot be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One thing that exists."""
+
+    cloud: Cloud
+    scope: str
+    """Where the id is unique: account/region, account, or nothing for names that the whole world shares."""
+    type: str
+    id: str
+    urn: str = ""
+    """Empty for what no stack manages: kept backups, objects that a job wrote."""
+    inputs: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, Any] = field(default_factory=dict)
+    created: str = ""
+
+    @property
+    def key(self) -> str:
+        # Azure compares names without case; the id keeps the case it was made with.
+        return self.id.casefold() if self.cloud == "azure-native" else self.id
+
+
+class Transaction:
+    """Reads and writes that see one moment and happen whole or not at all."""
+
+    def __init__(self, connection: sqlite3.Connection, cloud: Cloud) -> None:
+        self._connection = connection
+        self._cloud = cloud
+
+    def get(self, scope: str, type_: str, id_: str) -> Record | None:
+        record = Record(cloud=self._cloud, scope=scope, type=type_, id=id_)
+        rows = self._select("scope = ? AND type = ? AND key = ?", scope, type_, record.key)
+        return next(rows, None)
+
+    def of_type(self, type_: str, scope: str | None = None) -> Iterator[Record]:
+        if scope is None:
+            return self._select("type = ?", type_)
+        return self._select("scope = ? AND type = ?", scope, type_)
+
+    def all(self) -> Iterator[Record]:
+        return self._select("1")
+
+    def below(self, id_: str) -> Iterator[Record]:
+        """What has an id under this one, at any depth (Azure: children of a resource, contents of a group)."""
+        prefix = id_.casefold() + "/"
+        return self._select("substr(key, 1, ?) = ?", len(prefix), prefix)
+
+    def put(self, record: Record) -> None:
+        created = record.created or datetime.now(UTC).isoformat(timespec="seconds")
+        row = (record.cloud, record.scope, record.type, record.key, record.id, record.urn)
+        bodies = (_dump(record.inputs), _dump(record.outputs), created)
+        self._connection.execute("INSERT OR REPLACE INTO resources VALUES (?,?,?,?,?,?,?,?,?)", row + bodies)
+
+    def remove(self, record: Record) -> None:
+        self._connection.execute(
+            "DELETE FROM resources WHERE cloud = ? AND scope = ? AND type = ? AND key = ?",
+            (record.cloud, record.scope, record.type, record.key),
+        )
+
+    def _select(self, where: str, *values: object) -> Iterator[Record]:
+        query = f"SELECT {_COLUMNS} FROM resources WHERE cloud = ? AND {where} ORDER BY created, id"
+        return iter([_record(row) for row in self._connection.execute(query, (self._cloud, *values))])
+
+
+class Store:
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._lock = threading.RLock()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                self.path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute(_TABLE)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(
+                f"{self.path}: the local cloud's store cannot be opened ({error}). "
+                "Free the disk or the folder, or delete the file to start with an empty cloud."
+            ) from error
+
+    @contextmanager
+    def transaction(self, cloud: Cloud) -> Iterator[Transaction]:
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.Error as error:
+                raise StoreError(f"{self.path}: the local cloud's store cannot be written ({error}).") from error
+            try:
+                yield Transaction(self._connection, cloud)
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def list(self, cloud: Cloud | None = None) -> list[Record]:
+        """Everything that exists, oldest first."""
+        where, values = ("WHERE cloud = ?", (cloud,)) if cloud else ("", ())
+        query = f"SELECT {_COLUMNS} FROM resources {where} ORDER BY created, cloud, type, id"
+        with self._lock:
+            return [_record(row) for row in self._connection.execute(query, values)]
+
+    def leftovers(self) -> list[Record]:
+        """What no stack manages and no destroy removes: kept backups, objects in buckets."""
+        return [record for record in self.list() if not record.urn]
+
+    def drop_leftovers(self) -> list[Record]:
+        """Drop them all (the last step of `make down`); answers what was dropped."""
+        dropped = self.leftovers()
+        for record in dropped:
+            with self.transaction(record.cloud) as transaction:
+                transaction.remove(record)
+        return dropped
+
+    def reset(self) -> None:
+        """Forget everything: an empty cloud."""
+        with self._lock:
+            self._connection.execute("DELETE FROM resources")
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def with_outputs(record: Record, **changed: Any) -> Record:
+    return replace(record, outputs={**record.outputs, **changed})
+
+
+def _dump(properties: dict[str, Any]) -> str:
+    return json.dumps(properties, separators=(",", ":"), sort_keys=True)
+
+
+def _record(row: tuple[Any, ...]) -> Record:
+    cloud, scope, type_, id_, urn, inputs, outputs, created = row
+    return Record(
+        cloud=cloud,
+        scope=scope,
+        type=type_,
+        id=id_,
+        urn=urn,
+        inputs=json.loads(inputs),
+        outputs=json.loads(outputs),
+        created=created,
+    )

@@ -1,0 +1,50 @@
+"""What follows from a spec and the catalogue, derived once: rules read it, the plan freezes it.
+
+The subjects are in the modules beside this one; prices are in `planning.cost`. A part that the spec leaves undecidable (an unknown node type, say) is None, and a rule says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from planning import catalog
+from planning.catalog.records import AwsNodeType, AzureNodeType
+from planning.cost import Cost, cost_of
+from planning.facts.fabric import Fabric, Interface, fabric_of, interfaces_of
+from planning.facts.network import AddressPlan, address_plan
+from planning.facts.quota import Quota, quota_of
+from planning.facts.storage import Lustre, lustre_of
+from planning.spec import AwsSpec, AzureSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    today: date
+    node: AwsNodeType | AzureNodeType | None
+    """None: the catalogue of this cloud has no such type."""
+    interfaces: tuple[Interface, ...]
+    fabric: Fabric
+    network: AddressPlan
+    lustre: Lustre | None
+    """None: no filesystem is asked for."""
+    quota: tuple[Quota, ...]
+    cost: Cost
+
+
+def derive(spec: AwsSpec | AzureSpec, today: date) -> Facts:
+    node = catalog.node_type(spec.nodes.type)
+    if node is not None and node.cloud != spec.cloud:
+        node = None
+    interfaces = interfaces_of(spec, node)
+    lustre = lustre_of(spec, node)
+    return Facts(
+        today=today,
+        node=node,
+        interfaces=interfaces,
+        fabric=fabric_of(node),
+        network=address_plan(spec, interfaces, lustre),
+        lustre=lustre,
+        quota=quota_of(spec, node),
+        cost=cost_of(spec, node, lustre),
+    )

@@ -1,0 +1,99 @@
+"""The managed Lustre filesystem that a spec asks for, with tier and capacity decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planning import catalog
+from planning.catalog.records import AwsNodeType, AzureNodeType, LustreTier
+from planning.spec import AwsFilesystem, AwsSpec, AzureSpec
+
+DEFAULT_THROUGHPUT = 250
+"""MB/s per TiB on both clouds: from 9 TiB on it takes a 2 TB checkpoint within about 15 minutes."""
+GIB_PER_FSX_SERVER = 2400
+"""FSx has an interface per file server and does not publish how many; one per step is on the safe side (unproved)."""
+SUBNET_PREFIX_BY_TIB = ((16, 27), (40, 26), (92, 25), (196, 24), (400, 23))
+"""Azure Managed Lustre: largest capacity for each prefix. Source: Azure Managed Lustre prerequisites, network size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lustre:
+    tier: LustreTier | None
+    """None: no tier has the throughput that is asked for."""
+    tiers: tuple[LustreTier, ...]
+    """What the cloud sells for this deployment."""
+    capacity_gib: int
+    capacity_is_default: bool
+    throughput_is_default: bool
+    throughput_mbps: int
+    """MB/s of the whole filesystem."""
+    efa: bool
+    """Whether clients reach it over EFA."""
+    efa_possible: bool
+    """Whether the node type has EFA and the tier takes it."""
+    interfaces: int
+    """Addresses that it takes in its subnet."""
+    subnet_prefix: int
+    """Azure: the smallest subnet that it takes."""
+
+
+def lustre_of(spec: AwsSpec | AzureSpec, node: AwsNodeType | AzureNodeType | None) -> Lustre | None:
+    wanted = spec.storage.filesystem
+    if wanted is None:
+        return None
+    tiers = catalog.lustre_tiers(spec.cloud, wanted.deployment)
+    throughput = 0 if wanted.deployment == "scratch" else wanted.throughput_per_tib or DEFAULT_THROUGHPUT
+    tier = next((t for t in tiers if t.mbps_per_tib == throughput), None)
+    efa_possible = bool(tier and tier.efa_step_gib and isinstance(node, AwsNodeType) and node.efa)
+    efa_wanted = wanted.efa if isinstance(wanted, AwsFilesystem) else False
+    capacity = wanted.capacity
+    if capacity is None:
+        capacity = _smallest(tier, efa=efa_wanted is True)
+    efa = efa_wanted is True or (
+        efa_wanted == "auto" and efa_possible and tier is not None and fits_efa(tier, capacity)
+    )
+    return Lustre(
+        tier=tier,
+        tiers=tiers,
+        capacity_gib=capacity,
+        capacity_is_default=wanted.capacity is None,
+        throughput_is_default=wanted.throughput_per_tib is None and wanted.deployment == "persistent",
+        throughput_mbps=capacity * (tier.mbps_per_tib if tier else 0) // 1024,
+        efa=efa,
+        efa_possible=efa_possible,
+        interfaces=1 + -(-capacity // GIB_PER_FSX_SERVER),
+        subnet_prefix=subnet_prefix_for(capacity),
+    )
+
+
+def fits_efa(tier: LustreTier, capacity_gib: int) -> bool:
+    return bool(tier.efa_step_gib) and capacity_gib > 0 and capacity_gib % tier.efa_step_gib == 0
+
+
+def fits_tier(tier: LustreTier, capacity_gib: int) -> bool:
+    return capacity_gib in tier.also_gib or (capacity_gib >= tier.smallest_gib and capacity_gib % tier.step_gib == 0)
+
+
+def nearest_capacities(tier: LustreTier, capacity_gib: int) -> tuple[int, ...]:
+    """The legal capacities just below and just above, as far as there are any; in GiB."""
+    below = capacity_gib // tier.step_gib * tier.step_gib
+    legal = {
+        *tier.also_gib,
+        *(c for c in (below, below + tier.step_gib, tier.smallest_gib) if c >= tier.smallest_gib),
+    }
+    lower = max((c for c in legal if c < capacity_gib), default=None)
+    upper = min((c for c in legal if c > capacity_gib), default=None)
+    return tuple(c for c in (lower, upper) if c)
+
+
+def subnet_prefix_for(capacity_gib: int) -> int:
+    for largest_tib, prefix in SUBNET_PREFIX_BY_TIB:
+        if capacity_gib <= largest_tib * 1024:
+            return prefix
+    return SUBNET_PREFIX_BY_TIB[-1][1] - 1
+
+
+def _smallest(tier: LustreTier | None, *, efa: bool) -> int:
+    if tier is None:
+        return 0
+    return tier.efa_step_gib if efa and tier.efa_step_gib else min((*tier.also_gib, tier.smallest_gib))

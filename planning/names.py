@@ -1,0 +1,20 @@
+"""Names that must be unique beyond the stack, derived so that they are legal, stable and short enough."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+
+LONGEST_ACCOUNT = 24
+"""Storage account names: 3 to 24 lower-case letters and digits, unique in all of Azure."""
+
+
+def storage_account_name(cluster: str, subscription: str, region: str) -> str:
+    """The cluster's name without hyphens, and a hash that tells subscriptions and regions apart."""
+    digest = hashlib.sha256(f"{subscription}/{region}/{cluster}".lower().encode()).hexdigest()[:10]
+    return cluster.replace("-", "")[: LONGEST_ACCOUNT - len(digest)] + digest
+
+
+def role_assignment_name(account: str, role: str) -> str:
+    """A GUID that is the same at every deployment: another one for the same role is refused (RoleAssignmentExists)."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"https://{account}.blob.core.windows.net/{role}"))

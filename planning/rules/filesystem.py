@@ -1,0 +1,177 @@
+"""Rules about the Lustre filesystem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planning.facts.derive import Facts
+from planning.facts.storage import Lustre, fits_efa, fits_tier, nearest_capacities
+from planning.rules.registry import AnySpec, Fault, rule
+from planning.spec import AwsFilesystem
+from planning.units import show_size
+
+FSX = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-file-system.html"
+FSX_EFA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
+AMLFS = "https://learn.microsoft.com/azure/azure-managed-lustre/create-file-system-portal"
+METADATA_IOPS = (1500, 3000, 6000, 12000)
+
+
+def _tiers(lustre: Lustre) -> str:
+    return ", ".join(str(t.mbps_per_tib) for t in lustre.tiers)
+
+
+@rule("throughput-not-sold", "error", reference=FSX, waivable=False)
+def throughput_not_sold(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """The throughput is a tier that the cloud sells."""
+    lustre, wanted = facts.lustre, spec.storage.filesystem
+    if lustre is None or wanted is None or lustre.tier is not None or not lustre.tiers:
+        return
+    nearest = min(lustre.tiers, key=lambda t: abs(t.mbps_per_tib - (wanted.throughput_per_tib or 0)))
+    message = f"no tier has {wanted.throughput_per_tib} MB/s per TiB; there are {_tiers(lustre)}"
+    yield Fault("storage.filesystem.throughput_per_tib", message, f"write {nearest.mbps_per_tib}")
+
+
+@rule("throughput-of-scratch", "error", cloud="aws", reference=FSX, waivable=False)
+def throughput_of_scratch(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Scratch filesystems have no throughput tiers."""
+    wanted = spec.storage.filesystem
+    if wanted is not None and wanted.deployment == "scratch" and wanted.throughput_per_tib is not None:
+        yield Fault(
+            "storage.filesystem.throughput_per_tib",
+            "scratch filesystems have no throughput tiers",
+            "remove it, or write deployment: persistent",
+        )
+
+
+@rule("throughput-chosen", "info", reference=FSX)
+def throughput_chosen(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Where no tier is asked for, the chosen one is said."""
+    if facts.lustre and facts.lustre.throughput_is_default and facts.lustre.tier:
+        message = f"no throughput_per_tib is given; {facts.lustre.tier.mbps_per_tib} MB/s per TiB is taken of {_tiers(facts.lustre)}"
+        yield Fault("storage.filesystem.throughput_per_tib", message, "write the tier that you want")
+
+
+@rule("capacity-not-sold", "error", reference=FSX, waivable=False)
+def capacity_not_sold(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """The capacity is a step of its tier."""
+    lustre = facts.lustre
+    if lustre is None or lustre.tier is None or fits_tier(lustre.tier, lustre.capacity_gib):
+        return
+    tier = lustre.tier
+    sizes = " or ".join(
+        show_size(c) if spec.cloud == "azure" else f"{c}GiB" for c in nearest_capacities(tier, lustre.capacity_gib)
+    )
+    also = "".join(f"{c} GiB, or " for c in tier.also_gib)
+    message = f"{lustre.capacity_gib} GiB can not be bought at {tier.mbps_per_tib} MB/s per TiB: the sizes are {also}multiples of {tier.step_gib} GiB from {tier.smallest_gib} GiB on"
+    yield Fault("storage.filesystem.capacity", message, f"write {sizes}")
+
+
+@rule("capacity-above-documents", "warning", reference=AMLFS)
+def capacity_above_documents(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """A capacity above what documents print may be refused; newer documents raise the limits."""
+    lustre = facts.lustre
+    if (
+        lustre
+        and lustre.tier
+        and lustre.tier.documented_max_gib
+        and lustre.capacity_gib > lustre.tier.documented_max_gib
+    ):
+        most = show_size(lustre.tier.documented_max_gib)
+        yield Fault(
+            "storage.filesystem.capacity",
+            f"documents print {most} as the most of this tier, newer ones more",
+            "ask support before counting on it",
+        )
+
+
+@rule("efa-capacity", "error", cloud="aws", reference=FSX_EFA, waivable=False)
+def efa_capacity(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """A filesystem over EFA has larger steps, a persistent deployment, and nodes with EFA."""
+    wanted, lustre = spec.storage.filesystem, facts.lustre
+    if not isinstance(wanted, AwsFilesystem) or lustre is None or wanted.efa is not True:
+        return
+    if not lustre.efa_possible:
+        yield Fault(
+            "storage.filesystem.efa",
+            f"neither scratch nor {spec.nodes.type} without EFA can reach a filesystem over EFA"
+            if wanted.deployment == "scratch"
+            else f"{spec.nodes.type} has no EFA",
+            "write efa: auto",
+        )
+    elif lustre.tier and not fits_efa(lustre.tier, lustre.capacity_gib):
+        step = lustre.tier.efa_step_gib
+        whole = max(-(-lustre.capacity_gib // step), 1) * step
+        yield Fault(
+            "storage.filesystem.capacity",
+            f"over EFA the capacity comes in steps of {step} GiB, and {lustre.capacity_gib} is none",
+            f"write {whole}GiB, or efa: auto",
+        )
+
+
+@rule("efa-left-off", "info", cloud="aws", reference=FSX_EFA)
+def efa_left_off(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Where the nodes have EFA but the filesystem is too small for it, that is said."""
+    wanted, lustre = spec.storage.filesystem, facts.lustre
+    if (
+        isinstance(wanted, AwsFilesystem)
+        and wanted.efa == "auto"
+        and lustre
+        and lustre.tier
+        and lustre.efa_possible
+        and not lustre.efa
+    ):
+        step = lustre.tier.efa_step_gib
+        message = f"clients reach this filesystem over TCP: EFA takes multiples of {step} GiB at {lustre.tier.mbps_per_tib} MB/s per TiB"
+        yield Fault(
+            "storage.filesystem.capacity",
+            message,
+            f"for EFA write {max(-(-lustre.capacity_gib // step), 1) * step}GiB",
+        )
+
+
+@rule("metadata-iops-not-sold", "error", cloud="aws", reference=FSX, waivable=False)
+def metadata_iops_not_sold(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Metadata IOPS come in steps."""
+    wanted = spec.storage.filesystem
+    iops = wanted.metadata_iops if isinstance(wanted, AwsFilesystem) else None
+    if iops is None or iops in METADATA_IOPS or (iops % 12000 == 0 and iops <= 192000):
+        return
+    legal = [*METADATA_IOPS, *range(24000, 192001, 12000)]
+    nearest = min(legal, key=lambda step: abs(step - iops))
+    yield Fault(
+        "storage.filesystem.metadata_iops",
+        f"{iops} is no step: there are 1500, 3000, 6000 and multiples of 12000 up to 192000",
+        f"write {nearest}",
+    )
+
+
+@rule("scratch-cannot", "error", cloud="aws", reference=FSX, waivable=False)
+def scratch_cannot(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Scratch filesystems have neither backups nor metadata settings nor a key of one's own."""
+    wanted = spec.storage.filesystem
+    if not isinstance(wanted, AwsFilesystem) or wanted.deployment != "scratch":
+        return
+    for field in ("backup_days", "metadata_iops", "kms_key"):
+        if field in wanted.model_fields_set and getattr(wanted, field):
+            yield Fault(
+                f"storage.filesystem.{field}",
+                f"scratch filesystems take no {field}: they are made to be lost",
+                f"remove {field}, or write deployment: persistent",
+            )
+
+
+@rule(
+    "scratch-without-link",
+    "warning",
+    cloud="aws",
+    reference="https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html",
+)
+def scratch_without_link(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """What is on scratch storage is lost with a file server unless it is exported."""
+    wanted = spec.storage.filesystem
+    if wanted is not None and wanted.deployment == "scratch" and not spec.storage.objects.link:
+        yield Fault(
+            "storage.filesystem.deployment",
+            "scratch storage is not replicated, and nothing exports it to the bucket",
+            "write storage.objects.link: true, or deployment: persistent",
+        )

@@ -1,0 +1,154 @@
+"""Rules about where a cluster is and what it is called: region, zone, tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from planning import catalog
+from planning.facts.derive import Facts
+from planning.findings import near
+from planning.rules.registry import AnySpec, Fault, rule
+
+AWS_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d+")
+AZURE_REGION = re.compile(r"[a-z]+\d*")
+ZONE_ID = re.compile(r"([a-z]+\d+)(-[a-z]+\d+)?-az\d+")
+ZONE_NAME = re.compile(r"[a-z]{2}(-[a-z]+)+-\d+[a-z]")
+OTHER = {"aws": "azure", "azure": "aws"}
+CLOUD_NAMES = {"aws": "AWS", "azure": "Azure"}
+
+
+@rule("region-of-other-cloud", "error", reference="docs/spec.md", waivable=False)
+def region_of_other_cloud(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """The region belongs to the cloud of the spec and has the form of its regions."""
+    known = catalog.regions(spec.cloud)
+    form = AWS_REGION if spec.cloud == "aws" else AZURE_REGION
+    if spec.region in known:
+        return
+    if spec.region in catalog.regions(OTHER[spec.cloud]):
+        message = f"{spec.region} is a region of {CLOUD_NAMES[OTHER[spec.cloud]]}, and the cluster is on {CLOUD_NAMES[spec.cloud]}"
+    elif not form.fullmatch(spec.region):
+        message = f"{spec.region!r} has not the form of an {CLOUD_NAMES[spec.cloud]} region"
+    else:
+        return
+    example = "us-east-1" if spec.cloud == "aws" else "eastus"
+    close = near(spec.region, list(known))
+    yield Fault("region", message, f"write {close[0] if close else f'a region such as {example}'}")
+
+
+@rule("region-unknown", "warning", reference="docs/spec.md")
+def region_unknown(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """A region that the catalogue does not know may be new or misspelt; nothing about it can be checked."""
+    known = catalog.regions(spec.cloud)
+    form = AWS_REGION if spec.cloud == "aws" else AZURE_REGION
+    if spec.region in known or spec.region in catalog.regions(OTHER[spec.cloud]) or not form.fullmatch(spec.region):
+        return
+    close = near(spec.region, list(known))
+    fix = f"if it is not new, did you mean {' or '.join(close)}?" if close else "check its spelling"
+    yield Fault("region", f"the catalogue does not know the region {spec.region}", fix)
+
+
+@rule(
+    "zone-not-an-id",
+    "error",
+    cloud="aws",
+    reference="https://docs.aws.amazon.com/global-infrastructure/latest/regions/az-ids.html",
+    waivable=False,
+)
+def zone_not_an_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """The zone is a zone id: the same zone name means different places in different accounts."""
+    zone = spec.zone or ""
+    if ZONE_ID.fullmatch(zone):
+        return
+    region = catalog.regions("aws").get(spec.region)
+    example = f"{region.zone_prefix if region and region.zone_prefix else 'use1'}-az6"
+    if ZONE_NAME.fullmatch(zone):
+        message = f"{zone} is a zone name, which differs from account to account; a zone id is wanted"
+    else:
+        message = f"{zone!r} has not the form of a zone id"
+    yield Fault("zone", message, f"write an id such as {example}; `aws ec2 describe-availability-zones` lists them")
+
+
+@rule(
+    "zone-of-other-region",
+    "error",
+    cloud="aws",
+    reference="https://docs.aws.amazon.com/global-infrastructure/latest/regions/az-ids.html",
+    waivable=False,
+)
+def zone_of_other_region(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """The zone lies in the region of the spec."""
+    found = ZONE_ID.fullmatch(spec.zone or "")
+    region = catalog.regions("aws").get(spec.region)
+    if found and region and region.zone_prefix and found[1] != region.zone_prefix:
+        home = next((r.name for r in catalog.regions("aws").values() if r.zone_prefix == found[1]), None)
+        where = f"is a zone of {home}" if home else "is no zone of it"
+        fix = f"write a zone that begins with {region.zone_prefix}-" + (f", or region: {home}" if home else "")
+        yield Fault("zone", f"the cluster is in {spec.region}, and {spec.zone} {where}", fix)
+
+
+@rule(
+    "zone-without-the-type",
+    "warning",
+    cloud="aws",
+    reference="https://docs.aws.amazon.com/ec2/latest/instancetypes/",
+)
+def zone_without_the_type(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """The node type is offered in the zone, where the zones that offer it are known."""
+    zones = getattr(facts.node, "zones", ())
+    region = catalog.regions("aws").get(spec.region)
+    if not zones or spec.zone in zones:
+        return
+    here = [zone for zone in zones if region and zone.startswith(f"{region.zone_prefix}-")]
+    where = f"in {spec.region} only in {', '.join(here)}" if here else f"only in {', '.join(zones)}"
+    fix = f"write {(here or zones)[0]}" + ("" if here else " and its region") + ", or check what AWS offers by now"
+    yield Fault("zone", f"{spec.nodes.type} was seen {where}, not in {spec.zone}", fix)
+
+
+@rule(
+    "tag-not-allowed",
+    "error",
+    reference="https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html",
+)
+def tag_not_allowed(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Tags keep to what every resource of the cloud takes."""
+    longest_key, refused = (128, r"[^\w\s.:/=+@-]") if spec.cloud == "aws" else (128, r"[<>%&\\?/]")
+    for key, value in spec.tags.items():
+        path = f"tags.{key}"
+        if spec.cloud == "aws" and key.casefold().startswith("aws:"):
+            yield Fault(
+                path,
+                f"AWS keeps tags that begin with aws: for itself, and {key} does",
+                f"write {key[4:] or 'another key'}",
+            )
+        elif spec.cloud == "azure" and key.casefold().startswith(("azure", "microsoft", "windows")):
+            yield Fault(
+                path,
+                f"Azure keeps tags that begin with azure, microsoft or windows for itself, and {key} does",
+                "choose another key",
+            )
+        elif found := re.search(refused, key):
+            yield Fault(
+                path,
+                f"the tag key {key} holds {found[0]!r}, which {CLOUD_NAMES[spec.cloud]} refuses",
+                f"write {re.sub(refused, '-', key)}",
+            )
+        elif not key or len(key) > longest_key:
+            yield Fault(path, f"a tag key has 1 to {longest_key} characters, and this has {len(key)}", "shorten it")
+        if len(value) > 256:
+            yield Fault(path, f"a tag value has at most 256 characters, and {key} has {len(value)}", "shorten it")
+        elif spec.cloud == "aws" and (found := re.search(refused, value)):
+            yield Fault(
+                path,
+                f"the value of tag {key} holds {found[0]!r}, which AWS refuses",
+                f"write {re.sub(refused, '-', value)}",
+            )
+    if len(spec.tags) > MOST_TAGS:
+        yield Fault(
+            "tags",
+            f"{len(spec.tags)} tags, and a resource takes 50, of which this project sets some",
+            f"keep {MOST_TAGS} or fewer",
+        )
+
+
+MOST_TAGS = 45

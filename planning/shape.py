@@ -1,0 +1,240 @@
+"""From a plain value to a spec, and from every mistake of shape to a finding with a path and a fix.
+
+The models are in `planning.spec`; what a well-shaped spec means is judged by `planning.rules`.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from planning.findings import Finding, near
+from planning.spec import SPECS, AwsSpec, AzureSpec
+
+SCHEMA_RULE = "schema"
+REFERENCE = "docs/spec.md"
+Path = tuple[str | int, ...]
+
+
+def read_spec(raw: object) -> tuple[AwsSpec | AzureSpec | None, list[Finding]]:
+    """The spec that `raw` holds, or None with one finding per mistake of shape."""
+    if not isinstance(raw, Mapping):
+        what = "nothing" if raw is None else f"a {_kind(raw)}"
+        return None, [
+            _finding(
+                (),
+                f"a cluster is a mapping of fields, and this is {what}",
+                "start with name, cloud and region",
+            )
+        ]
+    cloud = raw.get("cloud")
+    if isinstance(cloud, str) and cloud in SPECS:
+        try:
+            return SPECS[cloud].model_validate(raw), []
+        except ValidationError as problem:
+            return None, _findings(problem, raw, SPECS[cloud])
+    return None, [_cloud_finding(raw), *_shared_findings(raw)]
+
+
+def _cloud_finding(raw: Mapping[Any, Any]) -> Finding:
+    if "cloud" not in raw:
+        return _finding(("cloud",), "the cloud is missing", "write aws or azure")
+    return _finding(("cloud",), f"{raw['cloud']!r} is no cloud that this project builds on", "write aws or azure")
+
+
+def _shared_findings(raw: Mapping[Any, Any]) -> list[Finding]:
+    """Mistakes that are mistakes on either cloud: all that can be said while the cloud is unknown."""
+    found: list[set[Finding]] = []
+    for cloud, model in SPECS.items():
+        try:
+            model.model_validate({**raw, "cloud": cloud})
+            return []
+        except ValidationError as problem:
+            found.append(set(_findings(problem, raw, model)))
+    return sorted(set.intersection(*found))
+
+
+def _findings(problem: ValidationError, raw: Mapping[Any, Any], model: type[BaseModel]) -> list[Finding]:
+    errors = problem.errors(include_url=False)
+    return sorted({_from_error(error, raw, model) for error in errors})
+
+
+def _from_error(error: ErrorDetails, raw: Mapping[Any, Any], model: type[BaseModel]) -> Finding:
+    path = _path(error["loc"], raw, error["type"])
+    name = str(path[-1]) if path else "cluster"
+    context = error.get("ctx") or {}
+    explain = _EXPLAIN.get(error["type"])
+    if "fix" in context:
+        return _finding(path, context["text"], context["fix"])
+    if error["type"] == "extra_forbidden":
+        return _unknown_key(path, model)
+    if error["type"] == "missing":
+        return _finding(path, f"{name} is missing and has no default", _missing_fix(path, model))
+    if explain:
+        return _finding(path, *explain(name, error.get("input"), context))
+    return _finding(path, f"{name}: {error['msg']}", "see docs/spec.md for what the field takes")
+
+
+def _unknown_key(path: Path, model: type[BaseModel]) -> Finding:
+    name, parent = str(path[-1]), path[:-1]
+    known = sorted(_fields_at(model, parent))
+    where = ".".join(str(part) for part in parent) or "a cluster"
+    for cloud, other in SPECS.items():
+        if other is not model and name in _fields_at(other, parent):
+            return _finding(path, f"{name} is a field of {_CLOUD_NAMES[cloud]} clusters only", f"remove {name}")
+    close = near(name, known)
+    fix = f"did you mean {' or '.join(close)}?" if close else f"{where} takes: {', '.join(known)}"
+    return _finding(path, f"{where} has no field {name}", fix)
+
+
+_CLOUD_NAMES = {"aws": "AWS", "azure": "Azure"}
+
+
+def _missing_fix(path: Path, model: type[BaseModel]) -> str:
+    field = _fields_at(model, path[:-1]).get(str(path[-1]))
+    examples = {
+        "name": "llama-70b",
+        "region": "us-east-1" if model is AwsSpec else "eastus",
+        "zone": "use1-az6 (a zone id; a derived zone would drift and replace the cluster)",
+        "nodes": "{type: p5.48xlarge, count: 16}"
+        if model is AwsSpec
+        else "{type: Standard_ND96isr_H100_v5, count: 16}",
+        "type": "p5.48xlarge" if model is AwsSpec else "Standard_ND96isr_H100_v5",
+        "count": "16",
+    }
+    example = examples.get(str(path[-1]))
+    if example:
+        return f"write {path[-1]}: {example}"
+    return (field.description if field and field.description else None) or f"write {path[-1]}"
+
+
+def _fields_at(model: type[BaseModel], path: Path) -> dict[str, Any]:
+    """Fields of the model that stands at `path` below `model`; none where no model does."""
+    fields: dict[str, Any] = dict(model.model_fields)
+    for part in path:
+        field = fields.get(str(part))
+        models = list(_models(field.annotation)) if field is not None else []
+        fields = {name: f for m in models for name, f in m.model_fields.items()}
+    return fields
+
+
+def _models(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in (Union, types.UnionType, Annotated):
+        for part in get_args(annotation):
+            yield from _models(part)
+
+
+def _path(loc: tuple[int | str, ...], raw: object, kind: str) -> Path:
+    """`loc` without the tags of unions that pydantic puts into it."""
+    out: list[str | int] = []
+    here: object = raw
+    for index, part in enumerate(loc):
+        if isinstance(here, Mapping) and part in here:
+            here = here[part]
+        elif isinstance(here, (list, tuple)) and isinstance(part, int) and part < len(here):
+            here = here[part]
+        elif not (index == len(loc) - 1 and kind == "missing"):
+            continue
+        out.append(part)
+    return tuple(out)
+
+
+def _finding(path: Path, message: str, fix: str) -> Finding:
+    return Finding(".".join(str(p) for p in path), SCHEMA_RULE, "error", message, fix, REFERENCE)
+
+
+def _kind(value: object) -> str:
+    return {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "mapping"}.get(
+        type(value), type(value).__name__
+    )
+
+
+def _found(value: object) -> str:
+    """What was found, short; long text is not repeated, it may be a secret."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, (Mapping, list)):
+        return f"a {_kind(value)}"
+    shown = repr(value)
+    return f"{shown} ({_kind(value)})" if len(shown) <= 60 else f"a {_kind(value)} of {len(shown)} characters"
+
+
+Explain = Callable[[str, object, Mapping[str, Any]], tuple[str, str]]
+
+
+def _wants(what: str, example: Callable[[object], str]) -> Explain:
+    return lambda name, value, _: (f"{name} takes {what}, and this is {_found(value)}", example(value))
+
+
+def _as_integer(value: object) -> str:
+    if isinstance(value, float) and value == value and abs(value) < 1e15:
+        return f"write {max(round(value), 1)}"
+    if isinstance(value, str) and value.strip().lstrip("+-").isdigit():
+        return f"write {value.strip()} without quotes"
+    return "write a whole number without quotes, such as 16"
+
+
+def _literal(name: str, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
+    allowed = (
+        str(context.get("expected", ""))
+        .replace("'", "")
+        .replace(" or ", ", ")
+        .replace("True", "true")
+        .replace("False", "false")
+    )
+    close = near(value, allowed.split(", ")) if isinstance(value, str) else []
+    fix = f"did you mean {close[0]}? {name} takes: {allowed}" if close else f"{name} takes: {allowed}"
+    return f"{name} does not take {_found(value)}", fix
+
+
+def _at_least(name: str, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
+    least = context["ge"]
+    return f"{name} is {value!r}, and the least is {least}", f"write {least} or more"
+
+
+def _pattern(name: str, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
+    forms = {"account": "an AWS account is 12 digits in quotes; an Azure subscription is a GUID"}
+    return f"{_found(value)} has not the form of {name}", forms.get(name, f"the form is {context.get('pattern')}")
+
+
+_EXPLAIN: dict[str, Explain] = {
+    "int_type": _wants("a whole number", _as_integer),
+    "int_from_float": _wants("a whole number", _as_integer),
+    "float_type": _wants("a number", lambda _: "write a number without quotes"),
+    "float_parsing": _wants("a number", lambda _: "write a number without quotes"),
+    "finite_number": _wants("a finite number", lambda _: "write an amount, or leave the field out"),
+    "string_type": _wants(
+        "text",
+        lambda value: f'put it in quotes: "{value}"' if isinstance(value, (int, float)) else "write text",
+    ),
+    "string_too_short": _wants("text that is not empty", lambda _: "write a value, or leave the field out"),
+    "bool_type": _wants("true or false", lambda _: "write true or false without quotes (yes and on are text)"),
+    "tuple_type": _wants(
+        "a list",
+        lambda value: f"write [{value}]" if isinstance(value, (str, int)) and len(str(value)) < 40 else "write a list",
+    ),
+    "dict_type": _wants("a mapping", lambda _: "write fields below it"),
+    "model_type": _wants("a mapping of fields", lambda _: "write fields below it"),
+    "literal_error": _literal,
+    "greater_than_equal": _at_least,
+    "greater_than": lambda name, value, ctx: (
+        f"{name} is {value!r}, and must be above {ctx['gt']}",
+        "write a positive amount",
+    ),
+    "less_than_equal": lambda name, value, ctx: (
+        f"{name} is {value!r}, and the most is {ctx['le']}",
+        f"write {ctx['le']} or less",
+    ),
+    "string_pattern_mismatch": _pattern,
+    "reservation": _wants(
+        "an id or a mapping",
+        lambda _: "write an id such as cr-0123456789abcdef0, or {id, count, zone, start, end}",
+    ),
+    "setup": _wants("a list of shell lines, or a file's name", lambda _: "write [first line, second line] or setup.sh"),
+}

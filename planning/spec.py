@@ -1,0 +1,360 @@
+"""The shape of a cluster's spec: pydantic models, units and defaults. What a spec means: `planning.rules`.
+
+`read_spec` turns a plain value (as YAML or Pulumi's config gives it) into a model, and every mistake of shape into a
+finding. The models are frozen, forbid unknown keys and hold plain values only.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from datetime import date
+from ipaddress import IPv4Network
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    Tag,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from planning.units import parse_date, parse_network, parse_size, show_size
+
+NAME = re.compile(r"[a-z][a-z0-9-]{1,19}")
+SSH_KEY_KINDS = (
+    "ssh-ed25519",
+    "ssh-rsa",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+)
+WHOLE_SIZE = r"^\d+(\.\d+)?(GiB|TiB|PiB)$"
+
+
+def _refuse(kind: str, message: str, fix: str) -> PydanticCustomError:
+    return PydanticCustomError(kind, "{text}", {"text": message, "fix": fix})
+
+
+def _cluster_name(value: str) -> str:
+    if NAME.fullmatch(value):
+        return value
+    why = "every resource name derives from it, so it takes 2 to 20 lower-case letters a-z, digits and hyphens, a letter first"
+    legal = re.sub(r"[^a-z0-9-]", "-", value.lower()).lstrip("-0123456789")[:20]
+    fix = f"write {legal}" if NAME.fullmatch(legal) else "write a name such as llama-70b"
+    raise _refuse("name", f"{value!r} ({len(value)} characters) is no cluster name: {why}", fix)
+
+
+def _zone_as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _azure_zone(value: str) -> str:
+    if value not in ("1", "2", "3"):
+        raise _refuse(
+            "zone",
+            f"{value!r} is no zone: Azure numbers the zones of a region 1, 2 and 3",
+            'write "1", "2" or "3"',
+        )
+    return value
+
+
+def _public_key(value: str) -> str:
+    """An OpenSSH public key. A refused value is never repeated: it may be a private one."""
+    where = "the public key is the one line of a file such as ~/.ssh/id_ed25519.pub"
+    if "PRIVATE KEY" in value:
+        raise _refuse(
+            "key",
+            "this is a private key, and a stack file is no place for one",
+            f"{where}; replace the private key",
+        )
+    kind, _, rest = value.strip().partition(" ")
+    body = rest.split(" ")[0]
+    if kind not in SSH_KEY_KINDS or "\n" in value.strip():
+        raise _refuse(
+            "key",
+            f"this is no OpenSSH public key of a kind in use ({', '.join(SSH_KEY_KINDS[:2])}, ecdsa)",
+            where,
+        )
+    try:
+        decoded = base64.b64decode(body, validate=True)
+    except (binascii.Error, ValueError):
+        decoded = b""
+    if not decoded.startswith(len(kind).to_bytes(4, "big") + kind.encode()):
+        raise _refuse("key", f"the part after {kind} is not the base64 of such a key", where)
+    return value.strip()
+
+
+def _mount_point(value: str) -> str:
+    if not re.fullmatch(r"(/[A-Za-z0-9._-]+)+", value):
+        raise _refuse("mount", f"{value!r} is not an absolute path", "write a path such as /lustre")
+    return value
+
+
+def _prefix(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*", value):
+        raise _refuse(
+            "prefix",
+            f"{value!r} is not a plain prefix of object names",
+            "write it without slashes at the ends, such as checkpoints",
+        )
+    return value
+
+
+Size = Annotated[
+    int,
+    BeforeValidator(parse_size),
+    PlainSerializer(show_size, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": WHOLE_SIZE, "examples": ["38400GiB", "48TiB"]}),
+]
+Day = Annotated[date, BeforeValidator(parse_date), WithJsonSchema({"type": "string", "format": "date"})]
+Network4 = Annotated[
+    IPv4Network,
+    BeforeValidator(parse_network),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "examples": ["10.40.0.0/16"]}),
+]
+ClusterName = Annotated[
+    str, AfterValidator(_cluster_name), WithJsonSchema({"type": "string", "pattern": f"^{NAME.pattern}$"})
+]
+AzureZone = Annotated[
+    str,
+    BeforeValidator(_zone_as_text),
+    AfterValidator(_azure_zone),
+    WithJsonSchema({"enum": ["1", "2", "3", 1, 2, 3]}),
+]
+PublicKey = Annotated[str, AfterValidator(_public_key)]
+MountPoint = Annotated[str, AfterValidator(_mount_point)]
+Prefix = Annotated[str, AfterValidator(_prefix)]
+Text = Annotated[str, Field(min_length=1)]
+Texts = Annotated[tuple[Text, ...], Field(strict=False)]
+Count = Annotated[int, Field(ge=1)]
+Days = Annotated[int, Field(ge=1)]
+Usd = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Part(BaseModel):
+    """Base of every part of a spec: frozen, no unknown keys, no conversions between types."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True, hide_input_in_errors=True
+    )
+
+
+class Spot(Part):
+    max_price: Usd | None = None
+    """Most that is paid for a node-hour, in US dollars; absent: up to the on-demand price."""
+    on_eviction: Literal["delete", "deallocate"] | None = None
+    """What the cloud does with an evicted node; absent: what the disk kind allows."""
+
+
+class Reserved(Part):
+    """A reservation of one's own, with what is known of it."""
+
+    id: Text
+    count: Count | None = None
+    zone: str | None = None
+    start: Day | None = None
+    end: Day | None = None
+    placement_group: str | None = None
+
+
+class BuyBlock(Part):
+    """Buys a Capacity Block: paid up front, not cancellable."""
+
+    buy: Text
+    """Offering id."""
+    confirm: Literal[True]
+
+
+def _reservation_kind(value: object) -> str | None:
+    if isinstance(value, dict):
+        return "buy" if "buy" in value or "confirm" in value else "known"
+    return {Reserved: "known", BuyBlock: "buy", str: "id"}.get(type(value))
+
+
+Reservation = Annotated[
+    Annotated[str, Tag("id")] | Annotated[Reserved, Tag("known")] | Annotated[BuyBlock, Tag("buy")],
+    Discriminator(
+        _reservation_kind,
+        custom_error_type="reservation",
+        custom_error_message="a reservation is an id, or a mapping of what is known of it",
+    ),
+]
+Setup = Annotated[
+    Annotated[str, Tag("file")] | Annotated[Texts, Tag("lines")],
+    Discriminator(
+        lambda value: "file" if isinstance(value, str) else "lines" if isinstance(value, (list, tuple)) else None,
+        custom_error_type="setup",
+        custom_error_message="setup is a list of shell lines, or the name of a file beside the stack file",
+    ),
+]
+
+
+class Nodes(Part):
+    type: Text
+    """Instance type or VM size, such as p5.48xlarge or Standard_ND96isr_H100_v5."""
+    count: Count
+    """Nodes of the one fabric."""
+    running: bool = True
+    """false declares no nodes and no reservation, and keeps network, identity and storage."""
+    max_count: Count | None = None
+    """Upper bound of an elastic group."""
+    purchase: Literal["on-demand", "spot", "reserved", "capacity-block"] = "on-demand"
+    reservation: Reservation | None = None
+    """Id of a reservation, or what is known of it; needed by reserved and capacity-block."""
+    spot: Spot | None = None
+    start: Literal["auto", "gang", "elastic"] = "auto"
+    """gang: all nodes or none; elastic: as they come. auto: gang, unless capacity is reserved already."""
+    placement: Literal["auto", "cluster", "none"] = "auto"
+    """AWS placement group; Azure single placement group."""
+    image: Text | None = None
+    """AMI id or SSM parameter; or publisher:offer:sku:version. Absent: the catalogue's pinned image."""
+    root_disk: Size = 300
+    setup: Setup = ()
+    """Shell lines, or a file beside the stack file, run at the end of first boot."""
+
+
+class AwsNodes(Nodes):
+    interfaces: Literal["efa-only", "efa"] = "efa-only"
+    """What the further network cards carry: EFA alone, or EFA with an address on each."""
+
+
+class AwsNetwork(Part):
+    cidr: Network4 | None = None
+    """Of a new VPC; absent: 10.40.0.0/16."""
+    existing: AwsExistingNetwork | None = None
+    egress: Literal["nat", "none"] = "nat"
+    flow_logs: bool = False
+
+
+class AwsExistingNetwork(Part):
+    vpc: Text
+    subnet: Text
+    security_groups: Texts = ()
+
+
+class AzureNetwork(Part):
+    cidr: Network4 | None = None
+    """Of a new VNet; absent: 10.40.0.0/16."""
+    existing: AzureExistingNetwork | None = None
+    egress: Literal["nat", "none"] = "nat"
+    flow_logs: bool = False
+
+
+class AzureExistingNetwork(Part):
+    subnet: Text
+    filesystem_subnet: Text | None = None
+    endpoint_subnet: Text | None = None
+
+
+class Filesystem(Part):
+    capacity: Size | None = None
+    """Absent: the smallest legal one."""
+    throughput_per_tib: int | None = None
+    """MB/s per TiB; absent: a default tier, which a finding names."""
+    mount: MountPoint = "/lustre"
+    existing: Text | None = None
+    """Id of a filesystem to mount instead of making one."""
+    kms_key: Text | None = None
+
+
+class AwsFilesystem(Filesystem):
+    deployment: Literal["persistent", "scratch"] = "persistent"
+    backup_days: Annotated[int, Field(ge=0, le=90)] = 7
+    """Days that daily backups are kept; 0 makes none."""
+    efa: Literal["auto", True, False] = "auto"
+    """auto: on where the nodes have EFA and the capacity allows it."""
+    metadata_iops: Annotated[int, Field(ge=1)] | None = None
+    """Absent: FSx scales them with the capacity."""
+    compression: Literal["none", "lz4"] = "lz4"
+
+
+class AzureFilesystem(Filesystem):
+    deployment: Literal["persistent"] = "persistent"
+
+
+class Checkpoints(Part):
+    prefix: Prefix = "checkpoints"
+    cool_after_days: Days | None = None
+    expire_after_days: Days | None = None
+
+
+class Objects(Part):
+    name: Text | None = None
+    """Bucket or storage account name; absent: derived from the cluster's name."""
+    existing: Text | None = None
+    link: bool = False
+    """The filesystem imports from and exports to it."""
+    checkpoints: Checkpoints = Checkpoints()
+
+
+class AwsStorage(Part):
+    filesystem: AwsFilesystem | None = None
+    objects: Objects = Objects()
+    on_delete: Literal["protect", "retain", "delete"] = "protect"
+    """What `pulumi destroy` does with data stores."""
+
+
+class AzureStorage(Part):
+    filesystem: AzureFilesystem | None = None
+    objects: Objects = Objects()
+    on_delete: Literal["protect", "retain", "delete"] = "protect"
+    """What `pulumi destroy` does with data stores."""
+
+
+class Access(Part):
+    ssh_public_key: PublicKey | None = None
+    ssh_from: Annotated[tuple[Network4, ...], Field(strict=False)] = ()
+    """Networks that may reach port 22 of the nodes' private addresses."""
+    bastion: bool = False
+
+
+class Lifetime(Part):
+    expires: Day | None = None
+    max_usd_per_hour: Usd | None = None
+
+
+class Spec(Part):
+    """Fields of both variants."""
+
+    name: ClusterName
+    region: Text
+    access: Access = Access()
+    lifetime: Lifetime = Lifetime()
+    tags: dict[str, str] = {}
+    orchestrator: Literal["none"] = "none"
+    """slurm and kubernetes are planned."""
+    waive: dict[str, str] = {}
+    """Rule id -> reason for living with its finding."""
+
+
+class AwsSpec(Spec):
+    cloud: Literal["aws"]
+    account: Annotated[str, Field(pattern=r"^\d{12}$")] | None = None
+    zone: Text
+    """Zone id, such as use1-az6: zone names differ from account to account."""
+    nodes: AwsNodes
+    network: AwsNetwork = AwsNetwork()
+    storage: AwsStorage = AwsStorage()
+
+
+class AzureSpec(Spec):
+    cloud: Literal["azure"]
+    account: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")] | None = None
+    zone: AzureZone | None = None
+    nodes: Nodes
+    network: AzureNetwork = AzureNetwork()
+    storage: AzureStorage = AzureStorage()
+
+
+ClusterSpec = Annotated[AwsSpec | AzureSpec, Field(discriminator="cloud")]
+SPECS: dict[str, type[AwsSpec] | type[AzureSpec]] = {"aws": AwsSpec, "azure": AzureSpec}
+DEFAULT_CIDR = IPv4Network("10.40.0.0/16")

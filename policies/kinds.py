@@ -1,0 +1,43 @@
+"""The resource types that policies judge, as Pulumi names them (azure-native without API version)."""
+
+from __future__ import annotations
+
+AUTO_SCALING_GROUP = "aws:autoscaling/group:Group"
+BUCKETS = ("aws:s3/bucket:Bucket", "aws:s3/bucketV2:BucketV2")
+BUCKET_ACCESS_BLOCK = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
+ACCOUNT_ACCESS_BLOCK = "aws:s3/accountPublicAccessBlock:AccountPublicAccessBlock"
+BUCKET_ACLS = ("aws:s3/bucketAcl:BucketAcl", "aws:s3/bucketAclV2:BucketAclV2")
+CAPACITY_BLOCK = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
+CAPACITY_RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
+EBS_VOLUME = "aws:ebs/volume:Volume"
+EFS = "aws:efs/fileSystem:FileSystem"
+EIP = "aws:ec2/eip:Eip"
+EIP_ASSOCIATION = "aws:ec2/eipAssociation:EipAssociation"
+EKS_NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+FLEET = "aws:ec2/fleet:Fleet"
+FSX_LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
+FSX_ONTAP = "aws:fsx/ontapFileSystem:OntapFileSystem"
+FSX_OPENZFS = "aws:fsx/openZfsFileSystem:OpenZfsFileSystem"
+INSTANCE = "aws:ec2/instance:Instance"
+LAUNCH_CONFIGURATION = "aws:ec2/launchConfiguration:LaunchConfiguration"
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+NETWORK_INTERFACE = "aws:ec2/networkInterface:NetworkInterface"
+PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
+SECURITY_GROUPS = ("aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup")
+SECURITY_GROUP_EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+SECURITY_GROUP_INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+SECURITY_GROUP_RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
+SUBNET = "aws:ec2/subnet:Subnet"
+DEFAULT_SUBNET = "aws:ec2/defaultSubnet:DefaultSubnet"
+
+AKS_CLUSTER = "azure-native:containerservice:ManagedCluster"
+AKS_POOL = "azure-native:containerservice:AgentPool"
+BLOB_CONTAINER = "azure-native:storage:BlobContainer"
+MANAGED_LUSTRE = "azure-native:storagecache:AmlFilesystem"
+NETAPP_VOLUME = "azure-native:netapp:CapacityPoolVolume"
+NIC = "azure-native:network:NetworkInterface"
+NSG = "azure-native:network:NetworkSecurityGroup"
+NSG_RULE = "azure-native:network:SecurityRule"
+SCALE_SET = "azure-native:compute:VirtualMachineScaleSet"
+STORAGE_ACCOUNT = "azure-native:storage:StorageAccount"
+VM = "azure-native:compute:VirtualMachine"
