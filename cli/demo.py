@@ -134,7 +134,8 @@ def show(clusters: list[dict[str, Any]]) -> None:
         table.add_column(cluster["name"], overflow="fold")
     for label, cell in ROWS.items():
         table.add_row(label, *(cell(cluster) for cluster in clusters))
-    Console().print(table)
+    # A terminal folds at its edge; a file or a pipe has none, and a command must stay one line there.
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def fabric(cluster: dict[str, Any]) -> str:

@@ -54,10 +54,10 @@ class GpuCluster(pulumi.ComponentResource, ABC):
     def __init__(self, kind: str, name: str, plan: Plan, opts: pulumi.ResourceOptions | None) -> None:
         super().__init__(kind, name, None, opts)
         places = self._build(name, plan)
-        outputs = _outputs(plan, places, access_kind=self.access_kind)
-        for key, value in outputs.items():
+        self._outputs = _outputs(plan, places, access_kind=self.access_kind)
+        for key, value in self._outputs.items():
             setattr(self, key, pulumi.Output.from_input(value))
-        self.register_outputs(outputs)
+        self.register_outputs(self._outputs)
 
     access_kind: str
     """How one gets onto a node."""
@@ -67,20 +67,19 @@ class GpuCluster(pulumi.ComponentResource, ABC):
         """Declares every resource of the cluster below this component."""
 
     @property
-    def exports(self) -> dict[str, pulumi.Output[Any]]:
-        """What a stack exports."""
-        return {key: getattr(self, key) for key in OUTPUTS}
+    def exports(self) -> Mapping[str, Any]:
+        """What a stack exports: the outputs with whatever is known of each, so that a preview shows it."""
+        return self._outputs
 
 
 OUTPUTS = tuple(key for key in GpuCluster.__annotations__ if key != "access_kind")
 
 
 def _outputs(plan: Plan, places: Places, *, access_kind: str) -> dict[str, Any]:
-    filesystem = plan.filesystem and {
-        "kind": plan.filesystem.kind,
-        "mount": plan.filesystem.mount,
-        "mount_command": places.mount_command,
-    }
+    filesystem = None
+    if plan.filesystem is not None:
+        mount = {"mount": plan.filesystem.mount, "mount_command": places.mount_command}
+        filesystem = {"kind": plan.filesystem.kind, **mount}
     uri = pulumi.Output.from_input(places.objects_uri)
     return {
         "name": plan.name,

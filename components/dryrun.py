@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pulumi
-from google.protobuf import empty_pb2
+from google.protobuf.empty_pb2 import Empty  # ty: ignore[unresolved-import]
 from pulumi.runtime import mocks, rpc, settings, stack
 
 from components.program import build
@@ -63,7 +63,7 @@ class _Mocks(mocks.Mocks):
         state = {key: _as_output(value) for key, value in args.inputs.items()}
         return (None, state) if self.preview else (f"{args.name}-id", {**_computed(args), **state})
 
-    def call(self, args: mocks.MockCallArgs) -> dict[str, Any]:
+    def call(self, args: mocks.MockCallArgs) -> Any:
         match args.token:
             case "aws:ssm/getParameter:getParameter":
                 return {"id": args.args["name"], "name": args.args["name"], "value": AMI, "type": "String"}
@@ -123,7 +123,7 @@ class _Recorder(mocks.MockMonitor):
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the RPC
         if "pulumi:pulumi:Stack" in request.urn:
             self.exports = rpc.deserialize_properties(request.outputs, keep_unknowns=True)
-        return empty_pb2.Empty()
+        return Empty()
 
 
 def dry_run(plan: Plan, *, preview: bool = False) -> DryRun:

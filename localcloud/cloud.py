@@ -1,4 +1,7 @@
-"""The life of a resource on the local cloud, the same for both clouds. Wire protocol: `provider`. Types: the clouds' own folders."""
+"""The life of a resource on the local cloud, the same for both clouds.
+
+Wire protocol: `provider`. Types: the clouds' own folders.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class Old:
 
 class LocalCloud(ABC):
     name: ClassVar[Cloud]
-    kinds: ClassVar[Mapping[str, Kind]]
+    kinds: ClassVar[Mapping[str, Any]]
     invokes: ClassVar[Mapping[str, Callable[..., Properties]]]
 
     def __init__(self, store: Store, log: Log) -> None:
@@ -74,6 +77,10 @@ class LocalCloud(ABC):
 
     @abstractmethod
     def error(self, doing: str, kind: Kind, id_: str, refusal: Refusal) -> str: ...
+
+    def region_of(self, properties: Properties) -> str:
+        """Where a resource is, on a cloud whose ids do not say it."""
+        return ""
 
     def delete_first(self, kind: Kind, old: Properties, new: Properties) -> bool:
         """Whether the old one must go before the new one comes, because their names collide."""
@@ -182,7 +189,7 @@ class LocalCloud(ABC):
                 if record is None:
                     return
                 call = Call(self, tx, kind, visible(record.inputs), id_, record.scope, record)
-                self._refuse_while_in_use(call)
+                self.refuse_while_in_use(call)
                 kind.delete(call)
                 self.remove(call)
         except Refusal as refusal:
@@ -227,18 +234,21 @@ class LocalCloud(ABC):
         # Later ones win: what the type says itself, over what was said, over what all types have.
         return {**self.common_outputs(call), **given, **call.inputs, **call.kind.derive(call)}
 
-    def _refuse_while_in_use(self, call: Call) -> None:
+    def refuse_while_in_use(self, call: Call, within: str = "") -> None:
+        """`within`: an id below which everything goes at once, so that nothing there holds anything."""
         record = call.old
         assert record is not None
         for kind in self.kinds.values():
             for ref in kind.refs:
                 if ref.target == record.type and ref.holds is not False:
-                    self._refuse_while_held(call, record, kind, ref)
+                    self._refuse_while_held(call, record, kind, ref, within)
 
-    def _refuse_while_held(self, call: Call, record: Record, kind: Kind, ref: Ref) -> None:
+    def _refuse_while_held(self, call: Call, record: Record, kind: Kind, ref: Ref, within: str) -> None:
         wanted = record.key if ref.by == "id" else record.outputs.get(ref.by)
         for other in call.tx.of_type(kind.token):
             if not other.scope.startswith(record.scope) or (other.key, other.type) == (record.key, record.type):
+                continue
+            if within and other.key.startswith(f"{within.casefold()}/"):
                 continue
             if callable(ref.holds) and not ref.holds(other):
                 continue

@@ -1,4 +1,7 @@
-"""What differs between two sets of inputs, property by property. Which difference replaces a resource: the rows of each type."""
+"""What differs between two sets of inputs, property by property.
+
+Which difference replaces a resource: the rows of each type.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Kind]
 
 
 def covers(pattern: str, path: str) -> bool:
-    """Whether `path` is the property that `pattern` names, or lies in it: `rootBlockDevice` covers `rootBlockDevice.encrypted`."""
+    """Whether `path` is what `pattern` names or lies in it: `rootBlockDevice` covers `rootBlockDevice.encrypted`."""
     plain = re.sub(r"\[[^\]]*\]", "", path)
     return plain == pattern or plain.startswith(f"{pattern}.")
 

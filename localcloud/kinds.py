@@ -1,4 +1,7 @@
-"""The vocabulary in which each cloud describes its resource types: one row (`Kind`) per type, with its judgments as functions."""
+"""The vocabulary in which each cloud describes its resource types: one row (`Kind`) per type.
+
+A row holds data, and its judgments as functions. What is done with it: `cloud`. The rows: the clouds' own folders.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from localcloud.cloud import LocalCloud
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818 - it is one, and no error of ours
     """The cloud says no, with its own code."""
 
     def __init__(self, code: str, message: str, *, status: int = 400) -> None:
@@ -59,6 +62,10 @@ class Call:
     scope: str
     old: Record | None = None
     """What existed before an update or a delete."""
+
+    @property
+    def region(self) -> str:
+        return self.cloud.region_of(self.inputs)
 
     def find(self, token: str, value: Any, by: str = "id") -> Record | None:
         return self.cloud.find(self, token, value, by)

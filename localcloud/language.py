@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import grpc
 from google.protobuf import empty_pb2
@@ -35,6 +35,12 @@ WORKERS = 16
 Said = language_pb2.RunPluginResponse
 
 _children: set[subprocess.Popen[bytes]] = set()
+
+
+class Call(Protocol):
+    """What is needed of a gRPC call: to hear when it ends."""
+
+    def add_callback(self, callback: Callable[[], None], /) -> bool: ...
 
 
 class PythonHost(LanguageServer):
@@ -105,11 +111,11 @@ def interpreter(info: language_pb2.ProgramInfo) -> str:
     return sys.executable
 
 
-def stream(command: list[str], env: dict[str, str], cwd: str | None, context: grpc.ServicerContext) -> Iterator[Said]:
+def stream(command: list[str], env: dict[str, str], cwd: str | None, call: Call) -> Iterator[Said]:
     """Run a child and hand on what it prints; the child ends when the engine hangs up."""
     child = subprocess.Popen(command, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     _children.add(child)
-    if not context.add_callback(child.kill):
+    if not call.add_callback(child.kill):
         child.kill()
     said: queue.SimpleQueue[Said | None] = queue.SimpleQueue()
     for wrap, pipe in ((lambda b: Said(stdout=b), child.stdout), (lambda b: Said(stderr=b), child.stderr)):

@@ -29,11 +29,11 @@ class Naming:
     seed: bytes = b""
     asked: Autonaming | None = None
 
-    def generate(self, *, ending: int, longest: int) -> str | None:
+    def generate(self, *, ending: int, longest: int, joint: str = "-") -> str | None:
         """None where the stack forbids generated names."""
         if self.asked is not None:
             return None if self.asked.mode == "disable" else self.asked.proposed
-        return f"{self.logical[: longest - ending - 1]}-{random_hex(ending, self.seed)}"
+        return f"{self.logical[: longest - ending - len(joint)]}{joint}{random_hex(ending, self.seed)}"
 
 
 def random_hex(length: int, seed: bytes = b"") -> str:

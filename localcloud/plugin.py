@@ -1,4 +1,4 @@
-"""One provider plugin as a process: the engine starts it, reads the port from its first line, and ends it by a signal."""
+"""One provider plugin as a process: the engine starts it, reads the port that it prints, and ends it by a signal."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def main(cloud: Cloud) -> None:
     path = os.environ.get(STORE_VARIABLE)
     if not path:
         sys.exit(
-            f"pulumi-resource-{cloud}: this is the local stand-in for {cloud}, and {STORE_VARIABLE} does not say where its "
-            f"store is. Run Pulumi through `gpu-clusters local`, which sets it."
+            f"pulumi-resource-{cloud}: this is the local stand-in for {cloud}, and {STORE_VARIABLE} does not say where "
+            f"its store is. Run Pulumi through `gpu-clusters local`, which sets it."
         )
     addresses = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
     try:

@@ -17,7 +17,7 @@ class Progress:
         self._stream = stream or sys.stderr
         self._terminal = self._stream.isatty()
         self._open = False
-        self._last = float("-inf")
+        self._last: float | None = None
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -30,6 +30,8 @@ class Progress:
         if self._terminal:
             print(f"\r\x1b[2K{text}", end="", file=self._stream, flush=True)
             self._open = True
+        elif self._last is None:
+            self._last = now
         elif now - self._last >= QUIET_SECONDS:
             print(text, file=self._stream, flush=True)
             self._last = now
@@ -37,7 +39,7 @@ class Progress:
     def done(self) -> None:
         """The job is over: the next line of anybody starts on a line of its own."""
         self._close()
-        self._last = float("-inf")
+        self._last = None
 
     def _close(self) -> None:
         if self._open:

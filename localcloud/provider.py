@@ -1,3 +1,4 @@
+# ruff: noqa: N802 - the methods have the names of the protocol
 """The engine's provider protocol on one side, a `LocalCloud` on the other. It translates and decides nothing."""
 
 from __future__ import annotations
@@ -5,10 +6,10 @@ from __future__ import annotations
 import functools
 import sqlite3
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import grpc
-from google.protobuf import empty_pb2
+from google.protobuf.empty_pb2 import Empty  # ty: ignore[missing-module-member]
 from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
 from pulumi.runtime.proto import provider_pb2 as pb
 
@@ -21,7 +22,7 @@ from localcloud.schema_index import sdk_version
 from localcloud.store import StoreError
 from localcloud.values import Properties, from_struct, to_struct
 
-_MODES = {0: "propose", 1: "enforce", 2: "disable"}
+_MODES: dict[int, Literal["propose", "enforce", "disable"]] = {0: "propose", 1: "enforce", 2: "disable"}
 _DETAIL = {
     ("add", False): pb.PropertyDiff.ADD,
     ("add", True): pb.PropertyDiff.ADD_REPLACE,
@@ -63,12 +64,12 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         return pb.ProviderHandshakeResponse(supports_autonaming_configuration=True)
 
     def Attach(self, request: plugin_pb2.PluginAttach, context: grpc.ServicerContext) -> Any:
-        return empty_pb2.Empty()
+        return Empty()
 
-    def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> Any:
-        return empty_pb2.Empty()
+    def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Any:
+        return Empty()
 
-    def GetPluginInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> Any:
+    def GetPluginInfo(self, request: Empty, context: grpc.ServicerContext) -> Any:
         return plugin_pb2.PluginInfo(version=sdk_version(self.cloud.name))
 
     def GetSchema(self, request: pb.GetSchemaRequest, context: grpc.ServicerContext) -> Any:
@@ -93,7 +94,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
     @answered
     def Invoke(self, request: pb.InvokeRequest, context: grpc.ServicerContext) -> Any:
         answer = self.cloud.invoke(request.tok, from_struct(request.args))
-        return pb.InvokeResponse(**{"return": to_struct(answer)})
+        response = pb.InvokeResponse()
+        getattr(response, "return").CopyFrom(to_struct(answer))  # a keyword of Python
+        return response
 
     @answered
     def Check(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:
@@ -129,7 +132,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
     @answered
     def Delete(self, request: pb.DeleteRequest, context: grpc.ServicerContext) -> Any:
         self.cloud.delete(_token(request), request.id, from_struct(request.properties))
-        return empty_pb2.Empty()
+        return Empty()
 
 
 def _token(request: Any) -> str:

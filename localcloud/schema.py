@@ -1,4 +1,7 @@
-"""Whether inputs have the names, nesting, types and required members that the cloud's SDK declares. What values mean: the rows."""
+"""Whether inputs have the names, nesting, types and required members that the cloud's SDK declares.
+
+What values mean: the rows.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What the installed cloud SDKs say of their inputs, derived once per SDK version and kept as JSON in the user's cache folder.
+"""What the installed cloud SDKs say of their inputs, as an index that is derived once per SDK version.
 
-Importing an SDK module costs 0.3 to 0.6 s, so a plugin does it only where no index is kept yet. Checking values: `schema`.
+The index is JSON in the user's cache folder. Importing an SDK module costs 0.3 to 0.6 s, so a plugin does it only
+where no index is kept yet. Checking values: `schema`.
 """
 
 from __future__ import annotations
@@ -106,14 +107,16 @@ def _add_object(cls: type, objects: dict[str, Any]) -> str:
 
     name = f"{cls.__module__.split('.')[1]}.{cls.__name__}"
     if name not in objects:
-        entry = objects[name] = {"properties": {}, "required": []}
+        properties: dict[str, Spec] = {}
+        entry: dict[str, Any] = {"properties": properties, "required": []}
+        objects[name] = entry  # before its members, which may hold the same type again
         wire_names = _types.input_type_py_to_pulumi_names(cls)
         parameters = inspect.signature(cls.__init__).parameters
         entry["required"] = sorted(
             wire for name_, wire in wire_names.items() if parameters[name_].default is inspect.Parameter.empty
         )
         for wire, hint in _types.input_type_types(cls).items():
-            entry["properties"][wire] = _spec(hint, objects)
+            properties[wire] = _spec(hint, objects)
     return name
 
 

@@ -1,4 +1,6 @@
-"""The one SQLite file that is the local cloud: what exists, on both clouds, for all stacks. It holds no opinion of its own.
+"""The one SQLite file that is the local cloud: what exists, on both clouds, for all stacks.
+
+It holds no opinion of its own.
 
 Safe for parallel plugins and for a kill at any moment: WAL, and every change inside BEGIN IMMEDIATE (a plain BEGIN
 loses to "database is locked" when two readers want to become writers).
@@ -9,9 +11,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -71,6 +73,10 @@ class Transaction:
             return self._select("type = ?", type_)
         return self._select("scope = ? AND type = ?", scope, type_)
 
+    def with_id(self, id_: str) -> list[Record]:
+        """What has this id, whatever its type (Azure, where ids hold the type)."""
+        return list(self._select("key = ?", id_.casefold()))
+
     def all(self) -> Iterator[Record]:
         return self._select("1")
 
@@ -96,6 +102,9 @@ class Transaction:
         return iter([_record(row) for row in self._connection.execute(query, (self._cloud, *values))])
 
 
+Records = list[Record]
+
+
 class Store:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -115,7 +124,7 @@ class Store:
             ) from error
 
     @contextmanager
-    def transaction(self, cloud: Cloud) -> Iterator[Transaction]:
+    def transaction(self, cloud: Cloud) -> Generator[Transaction]:
         with self._lock:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -124,22 +133,23 @@ class Store:
             try:
                 yield Transaction(self._connection, cloud)
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # a full disk has already undone it
+                    self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")
 
-    def list(self, cloud: Cloud | None = None) -> list[Record]:
+    def list(self, cloud: Cloud | None = None) -> Records:
         """Everything that exists, oldest first."""
         where, values = ("WHERE cloud = ?", (cloud,)) if cloud else ("", ())
         query = f"SELECT {_COLUMNS} FROM resources {where} ORDER BY created, cloud, type, id"
         with self._lock:
             return [_record(row) for row in self._connection.execute(query, values)]
 
-    def leftovers(self) -> list[Record]:
+    def leftovers(self) -> Records:
         """What no stack manages and no destroy removes: kept backups, objects in buckets."""
         return [record for record in self.list() if not record.urn]
 
-    def drop_leftovers(self) -> list[Record]:
+    def drop_leftovers(self) -> Records:
         """Drop them all (the last step of `make down`); answers what was dropped."""
         dropped = self.leftovers()
         for record in dropped:
@@ -154,10 +164,6 @@ class Store:
 
     def close(self) -> None:
         self._connection.close()
-
-
-def with_outputs(record: Record, **changed: Any) -> Record:
-    return replace(record, outputs={**record.outputs, **changed})
 
 
 def _dump(properties: dict[str, Any]) -> str:

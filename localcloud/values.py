@@ -1,11 +1,14 @@
-"""Property values as plain Python, and back. Wire rules of the engine only; what a property means: `schema`, the clouds' rows."""
+"""Property values as plain Python, and back.
+
+Wire rules of the engine only; what a property means: `schema`, the clouds' rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from google.protobuf import struct_pb2
+from google.protobuf.struct_pb2 import Struct, Value  # ty: ignore[missing-module-member]
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What the engine sends for a value that preview cannot know."""
@@ -15,11 +18,11 @@ SIGNATURE = "4dabf18193072939515e22adb298388d"
 Properties = dict[str, Any]
 
 
-def from_struct(struct: struct_pb2.Struct) -> Properties:
+def from_struct(struct: Struct) -> Properties:
     return {key: _from_value(value) for key, value in struct.fields.items()}
 
 
-def _from_value(value: struct_pb2.Value) -> Any:
+def _from_value(value: Value) -> Any:
     match value.WhichOneof("kind"):
         case "struct_value":
             return from_struct(value.struct_value)
@@ -36,8 +39,8 @@ def _from_value(value: struct_pb2.Value) -> Any:
             return None
 
 
-def to_struct(properties: Mapping[str, Any]) -> struct_pb2.Struct:
-    struct = struct_pb2.Struct()
+def to_struct(properties: Mapping[str, Any]) -> Struct:
+    struct = Struct()
     struct.update({key: value for key, value in properties.items() if value is not None})
     return struct
 
@@ -56,7 +59,7 @@ def has_unknown(value: Any) -> bool:
 
 
 def at(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Every (concrete path, value) under a pattern such as `networkInterfaces[].securityGroups[]`; absent ones are skipped."""
+    """Every (concrete path, value) under a pattern such as `networkInterfaces[].securityGroups[]`; absent: none."""
     head, _, rest = path.partition(".")
     name = head.removesuffix("[]")
     if not isinstance(value, Mapping) or value.get(name) is None:

@@ -215,7 +215,7 @@ _NO_BLOCK = re.compile("[^\n\t\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]| [
 def _typed(node: Node) -> tuple[str, object]:
     if node.tag and node.plain and not node.text:
         # In [!!str, a] Go's reader takes the comma for a part of the tag: what stands there is not what it looks like.
-        raise ScalarError(f"has the tag {node.tag} and no value")
+        raise ScalarError("has a tag and no value")
     if node.tag:
         return scalars.tagged(node.tag, node.text)
     return scalars.implied(node.text) if node.plain else (scalars.STR, node.text)
@@ -238,4 +238,5 @@ def _is_merge(node: Node) -> bool:
 def _where(keys: Keys) -> str:
     if not keys:
         return "the file"
-    return f"item {keys[-1] + 1} of {keys[-2]}" if isinstance(keys[-1], int) else keys[-1]
+    *before, last = keys
+    return f"item {last + 1} of {before[-1] if before else 'the list'}" if isinstance(last, int) else last

@@ -11,7 +11,7 @@ import binascii
 import re
 from datetime import date
 from ipaddress import IPv4Network
-from typing import Annotated, Literal
+from typing import Annotated, Literal, LiteralString
 
 from pydantic import (
     AfterValidator,
@@ -39,7 +39,7 @@ SSH_KEY_KINDS = (
 WHOLE_SIZE = r"^\d+(\.\d+)?(GiB|TiB|PiB)$"
 
 
-def _refuse(kind: str, message: str, fix: str) -> PydanticCustomError:
+def _refuse(kind: LiteralString, message: str, fix: str) -> PydanticCustomError:
     return PydanticCustomError(kind, "{text}", {"text": message, "fix": fix})
 
 
@@ -144,7 +144,7 @@ class Part(BaseModel):
     """Base of every part of a spec: frozen, no unknown keys, no conversions between types."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True, hide_input_in_errors=True
+        frozen=True, extra="forbid", strict=True, defer_build=True, use_attribute_docstrings=True, hide_input_in_errors=True
     )
 
 

@@ -18,7 +18,17 @@ from planning import goyaml
 from planning.findings import Finding
 from planning.goscalars import ScalarError, as_json
 from planning.goyaml import Document, Keys
-from planning.stackkeys import CLUSTER, PROJECT, finding, is_cluster, is_provider, judge_config, judge_root, split
+from planning.stackkeys import (
+    CLUSTER,
+    PROJECT,
+    TEXT_KEYS,
+    finding,
+    is_cluster,
+    is_provider,
+    judge_config,
+    judge_root,
+    split,
+)
 from planning.yamlnodes import Place
 
 MAX_BYTES = 1 << 20
@@ -86,7 +96,7 @@ def _judge(path: Path, document: Document) -> StackFile:
     root = document.value if isinstance(document.value, dict) else {}
     config = root.get("config") or {}
     spec, findings = _spec(config)
-    findings += judge_root(root, {str(keys[0]) for keys in document.anchored if len(keys) == 1})
+    findings += judge_root(root, {str(keys[0]) for keys in document.anchored if keys})
     findings += judge_config(root, config)
     findings += [_zoned(_dotted(keys)) for keys in document.zoned if _in_spec(keys)]
     if document.more:
@@ -185,6 +195,11 @@ def _refused(document: Document) -> Iterator[goyaml.Problem]:
         if len(keys) == 1 or (len(keys) == 2 and keys[0] == "config"):
             message = f"the key {keys[-1]} is no text, and Pulumi takes only texts here"
             yield goyaml.Problem(keys, document.places[keys], message, "put the key in quotes, or remove it")
+    for key in TEXT_KEYS:
+        if isinstance(root.get(key), list | dict):
+            yield goyaml.Problem(
+                (key,), document.places[(key,)], f"{key} is no text", "restore what Pulumi wrote there"
+            )
     config = root.get("config")
     if config is not None and not isinstance(config, dict):
         fix = f"write {CLUSTER}: below config:"
@@ -196,7 +211,7 @@ def _refused(document: Document) -> Iterator[goyaml.Problem]:
 def _refused_config(config: Mapping[str, object], document: Document) -> Iterator[goyaml.Problem]:
     for key, value in config.items():
         keys = ("config", key)
-        if split(key) is None:
+        if split(key) is None and keys not in document.odd_keys:
             message = f"{key} is no config key: it has too many colons"
             yield goyaml.Problem(keys, document.places[keys], message, "write <namespace>:<name>")
         for where in _not_json(value, keys):

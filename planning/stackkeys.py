@@ -11,6 +11,8 @@ from planning.findings import Finding, Level, near
 
 PROJECT = "gpu-clusters"
 CLUSTER = f"{PROJECT}:cluster"
+TEXT_KEYS = ("secretsprovider", "encryptedkey", "encryptionsalt")
+"""What Pulumi itself keeps in a stack file beside config."""
 
 
 def finding(path: str, message: str, fix: str, level: Level = "error", rule: str = "schema") -> Finding:
@@ -38,7 +40,7 @@ def is_provider(key: str) -> bool:
 
 
 def judge_root(root: Mapping[str, object], anchored: set[str]) -> Iterator[Finding]:
-    """`anchored`: the keys whose values carry an anchor, thus stand there to be used elsewhere."""
+    """`anchored`: the keys whose values carry an anchor or hold one, thus stand there to be used elsewhere."""
     if root.get("environment") is not None:
         message = "environment: config that comes from there is not in the file, so it is not checked"
         yield finding("", message, f"keep {CLUSTER} in the stack file", level="warning")
@@ -62,7 +64,7 @@ def judge_config(root: Mapping[str, object], config: Mapping[str, object]) -> It
             yield finding(key, f"{key} has no effect: the program reads {CLUSTER} only", fix, level="warning")
 
 
-_ROOT_KEYS = ("config", "environment", "secretsprovider", "encryptedkey", "encryptionsalt")
+_ROOT_KEYS = ("config", "environment", *TEXT_KEYS)
 
 
 def _missing(root: Mapping[str, object], config: Mapping[str, object]) -> Finding:

@@ -9,6 +9,7 @@ import re
 from datetime import date
 from decimal import Decimal
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
+from typing import LiteralString
 
 from pydantic_core import PydanticCustomError
 
@@ -18,7 +19,7 @@ _DECIMAL_BYTES = {"gb": 10**9, "tb": 10**12, "pb": 10**15}
 _GO_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?: 00:00:00 \+0000 UTC)?")
 
 
-def _wrong(kind: str, message: str, fix: str) -> PydanticCustomError:
+def _wrong(kind: LiteralString, message: str, fix: str) -> PydanticCustomError:
     return PydanticCustomError(kind, "{text}", {"text": message, "fix": fix})
 
 

@@ -80,7 +80,8 @@ def _missing(stack: Stack, user: Resource, groups: list[str], self_referring: di
 def _self_referring(stack: Stack, direction: str) -> Iterator[str]:
     """URNs of the groups with a rule of the direction for all traffic of the group itself."""
     for group in stack.of(*kinds.SECURITY_GROUPS):
-        for rule in group.each(f"{direction}[]"):
+        # Where no rule is declared inline the cloud computes the list, and a preview does not know it: read quietly.
+        for rule in View(group.value).each(f"{direction}[]"):
             if rule.get("protocol") in _ALL_PROTOCOLS and rule.true("self"):
                 yield group.urn
     kind = kinds.SECURITY_GROUP_INGRESS if direction == "ingress" else kinds.SECURITY_GROUP_EGRESS

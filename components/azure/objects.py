@@ -87,7 +87,7 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group
             management_policy_name="default",
             account_name=account.name,
             resource_group_name=group.name,
-            policy={"rules": [checkpoint_rule(plan)]},
+            policy=storage.ManagementPolicySchemaArgs(rules=[checkpoint_rule(plan)]),
             opts=child,
         )
     ready = [r for service in ENDPOINTS for r in _endpoint(plan, name, parent, group, network, account, service)]

@@ -1,4 +1,7 @@
-"""AWS as the local cloud plays it: names, ids, ARNs, tags and errors of all types. The types: the modules beside this one."""
+"""AWS as the local cloud plays it: names, ids, ARNs, tags and errors of all types.
+
+The types: the modules beside this one.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ import re
 import secrets
 import time
 import uuid
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 from localcloud.aws import (
     autoscaling,
@@ -35,7 +38,7 @@ _ROWS = (network, security_groups, compute, autoscaling, filesystem, objects, id
 
 class Aws(LocalCloud):
     name: ClassVar[Cloud] = "aws"
-    kinds: ClassVar = {kind.token: kind for module in _ROWS for kind in module.KINDS}
+    kinds: ClassVar[Mapping[str, AwsKind]] = {kind.token: kind for module in _ROWS for kind in module.KINDS}
     invokes: ClassVar = invokes.FUNCTIONS
 
     account = "123456789012"
@@ -176,7 +179,7 @@ def _region(config: Properties) -> str:
     return config.get("region") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
 
 
-def _decoded(value: object) -> object:
+def _decoded(value: Any) -> Any:
     """Provider configuration arrives with nested values as JSON text."""
     return json.loads(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import secrets
-import uuid
 from collections.abc import Iterable, Iterator
 
 from localcloud.addresses import free_address
@@ -46,7 +44,7 @@ def _check_reservation(inputs: Properties) -> Iterator[Failure]:
 
 
 def _judge_reservation(call: Call) -> None:
-    zones = zones_of(call.cloud.region_of(call.inputs))
+    zones = zones_of(call.region)
     zone = call.inputs["availabilityZone"]
     if zone not in zones:
         near = next((n for n, i in zones.items() if i == zone), "")
@@ -55,7 +53,7 @@ def _judge_reservation(call: Call) -> None:
 
 
 def _create_block(call: Call) -> Properties:
-    zone = next(iter(zones_of(call.cloud.region_of(call.inputs))))
+    zone = next(iter(zones_of(call.region)))
     offering = call.inputs["capacityBlockOfferingId"]
     return {
         "availabilityZone": zone,

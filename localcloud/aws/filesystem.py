@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator
 
-from localcloud.addresses import free_address
 from localcloud.aws.kind import AwsKind, among
 from localcloud.aws.network import SECURITY_GROUP, SUBNET, new_id
 from localcloud.kinds import Call, Ref
@@ -54,7 +53,7 @@ def _create(call: Call) -> Properties:
     scratch_1 = call.inputs["deploymentType"] == "SCRATCH_1"
     mount = "fsx" if scratch_1 else "".join(secrets.choice(_MOUNT_NAME_ALPHABET) for _ in range(8))
     return {
-        "dnsName": f"{call.id}.fsx.{call.cloud.region_of(call.inputs)}.amazonaws.com",
+        "dnsName": f"{call.id}.fsx.{call.region}.amazonaws.com",
         "mountName": mount,
         "networkInterfaceIds": [new_id("eni")],
         "vpcId": subnet.inputs["vpcId"] if subnet else "",

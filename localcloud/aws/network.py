@@ -104,7 +104,7 @@ def _judge_subnet(call: Call) -> None:
 
 
 def _zone(call: Call) -> Properties:
-    zones = zones_of(call.cloud.region_of(call.inputs))
+    zones = zones_of(call.region)
     name, zone_id = call.inputs.get("availabilityZone"), call.inputs.get("availabilityZoneId")
     if call.old is not None and not name and not zone_id:
         name = call.old.outputs["availabilityZone"]
@@ -131,7 +131,7 @@ def _judge_gateway(call: Call) -> None:
 
 def _create_eip(call: Call) -> Properties:
     address = f"203.0.113.{1 + secrets.randbelow(254)}"  # a block kept for documentation
-    dns = f"ec2-{address.replace('.', '-')}.{call.cloud.region_of(call.inputs)}.compute.amazonaws.com"
+    dns = f"ec2-{address.replace('.', '-')}.{call.region}.compute.amazonaws.com"
     return {"allocationId": call.id, "publicIp": address, "publicDns": dns, "publicIpv4Pool": "amazon", "domain": "vpc"}
 
 
@@ -190,7 +190,7 @@ def _judge_association(call: Call) -> None:
 
 def _judge_endpoint(call: Call) -> None:
     service = call.inputs.get("serviceName", "")
-    region = call.inputs.get("serviceRegion") or call.cloud.region_of(call.inputs)
+    region = call.inputs.get("serviceRegion") or call.region
     if service.startswith("com.amazonaws.") and f".{region}." not in service:
         raise Refusal("InvalidServiceName", f"The Vpc Endpoint Service '{service}' does not exist in {region}")
     gateway = call.inputs["vpcEndpointType"] == "Gateway"

@@ -35,7 +35,7 @@ def _check_bucket(inputs: Properties) -> Iterator[Failure]:
 
 
 def _create_bucket(call: Call) -> Properties:
-    region = call.cloud.region_of(call.inputs)
+    region = call.region
     return {
         "bucketDomainName": f"{call.id}.s3.amazonaws.com",
         "bucketRegionalDomainName": f"{call.id}.s3.{region}.amazonaws.com",
@@ -73,8 +73,8 @@ def _judge_versioning(call: Call) -> None:
     if before in ("Enabled", "Suspended") and after == "Disabled":
         raise Refusal(
             "InvalidArgument",
-            f"versioning_configuration.status cannot be updated from '{before}' to 'Disabled'; a bucket that had versions "
-            "can only be Suspended",
+            f"versioning_configuration.status cannot be updated from '{before}' to 'Disabled'; a bucket that "
+            "had versions can only be Suspended",
         )
 
 

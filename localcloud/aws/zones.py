@@ -1,4 +1,7 @@
-"""Zones of each region: their names, which are an account's own, and their ids, which are everybody's. Data: zones.toml."""
+"""Zones of each region: their names, which are an account's own, and their ids, which are everybody's.
+
+Data: zones.toml.
+"""
 
 from __future__ import annotations
 

@@ -97,30 +97,24 @@ def test_the_loader_gives_every_spelling_the_value_that_the_program_receives(pro
     program.stack("spelt", text)
     program.pulumi("preview", "--stack", "spelt")
     received = json.loads((tmp_path / "program" / "received.json").read_text())
+    (cluster,) = received["cluster"]
+
+    recorded = {
+        **{f"- {spelling}": value for spelling, value in SPELLINGS["inside"]},
+        **{f"{spelling}:": {text: {text: 1}} for spelling, text in SPELLINGS["keys"]},
+        **{f"alone {row[0]}": row[1:] for row in SPELLINGS["alone"]},
+    }
+    engine = {
+        **{f"- {spelling}": value for spelling, value in zip(INSIDE, cluster["items"], strict=True)},
+        **{f"{spelling}:": value for spelling, value in zip(KEYS, cluster["keys"], strict=True)},
+        **{f"alone {spelling}": received[f"alone{n}"] for n, spelling in enumerate(ALONE)},
+    }
+    wrong = {spelling: (recorded[spelling], engine[spelling]) for spelling in recorded}
+    assert {spelling: pair for spelling, pair in wrong.items() if _as_text(pair[0]) != _as_text(pair[1])} == {}
 
     mine = _read(tmp_path, text)
     assert mine.readable
-    assert isinstance(mine.spec, dict)
-    (theirs,) = received["cluster"]
-    differing = {
-        path: (ours, engine)
-        for path, ours, engine in _leaves(mine.spec, theirs)
-        if _as_text(ours) != _as_text(engine)
-    }
-    assert differing == {}
-    assert _as_text(mine.spec) == _as_text(theirs)
-
-    alone = [_read(tmp_path, f"config:\n  gpu-clusters:cluster: {spelling}\n").spec for spelling in ALONE]
-    assert [_as_text([] if spec is MISSING else [spec]) for spec in alone] == [
-        _as_text(received[f"alone{n}"]) for n in range(len(ALONE))
-    ]
-
-
-def _leaves(ours: dict[str, Any], theirs: dict[str, Any]) -> list[tuple[str, object, object]]:
-    """What stands under each key and at each index of both, so that a difference names its spelling."""
-    found: list[tuple[str, object, object]] = [(key, ours[key], theirs.get(key)) for key in ours]
-    found += [(f"block {INSIDE[n]}", ours["block"][f"v{n}"], theirs["block"].get(f"v{n}")) for n in range(len(INSIDE))]
-    return found
+    assert _as_text(mine.spec) == _as_text(cluster)
 
 
 REFUSED = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import signal
@@ -49,7 +50,7 @@ class Machine:
         self.bin = folder / "bin"
         self.cache = folder / "cache"
         self.bin.mkdir()
-        self.said: list[str] = []
+        self.said = io.StringIO()
 
     @property
     def engines(self) -> Path:
@@ -74,9 +75,7 @@ class Machine:
         self.install("go", f"#!{sys.executable}\n" + GO.format(build=build, release=release, version=version))
 
     def find(self) -> Engine:
-        progress = Progress()
-        progress.say = self.said.append
-        return find_engine(progress)
+        return find_engine(Progress(self.said))
 
     def refused(self) -> str:
         """The one message, which always ends with the official installer."""
@@ -116,7 +115,7 @@ def test_an_old_pulumi_on_path_is_named_and_an_engine_is_built_instead(machine: 
     machine.pulumi("v3.254.9")
     machine.go()
     assert machine.find() == Engine(machine.kept, VERSION, "built")
-    assert "v3.254.9, older than the 3.255.0" in machine.said[0]
+    assert "v3.254.9, older than the 3.255.0" in machine.said.getvalue()
 
 
 @pytest.mark.parametrize(("version", "code"), [("no version", 0), ("v3.300.0", 1)])

@@ -27,7 +27,7 @@ class Call:
         self.live = live
         self.hang_up: Callable[[], None] = lambda: None
 
-    def add_callback(self, callback: Callable[[], None]) -> bool:
+    def add_callback(self, callback: Callable[[], None], /) -> bool:
         self.hang_up = callback
         return self.live
 
@@ -35,7 +35,7 @@ class Call:
 def program(folder: Path, text: str) -> Callable[[], None]:
     (folder / "__main__.py").write_text(text)
     return language.program_of(
-        language_pb2.ProgramInfo(root_directory=str(folder), program_directory=str(folder), entry_point=str("."))
+        language_pb2.ProgramInfo(root_directory=str(folder), program_directory=str(folder), entry_point=".")
     )
 
 

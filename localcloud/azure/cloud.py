@@ -1,0 +1,165 @@
+"""Azure as the local cloud plays it: ids, names, locations and errors of all types.
+
+The types: the modules beside this one.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from localcloud.azure import compute, filesystem, identity, invokes, network, objects, operations, private_link
+from localcloud.azure.kind import AzureKind, name_failures
+from localcloud.cloud import LocalCloud, Log
+from localcloud.kinds import Call, Kind, Ref, Refusal
+from localcloud.naming import Naming
+from localcloud.schema import Failure, Shape
+from localcloud.store import Cloud, Store, Transaction
+from localcloud.values import UNKNOWN, Properties
+
+_ROWS = (identity, network, private_link, compute, objects, filesystem, operations)
+_GUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_RANDOM = "__createBeforeDelete"
+"""Marks inputs whose name was generated: a replacement can then come before the old one goes."""
+_GROUP = identity.RESOURCE_GROUP
+
+
+class Azure(LocalCloud):
+    name: ClassVar[Cloud] = "azure-native"
+    kinds: ClassVar[Mapping[str, AzureKind]] = {kind.token: kind for module in _ROWS for kind in module.KINDS}
+    invokes: ClassVar = invokes.FUNCTIONS
+
+    def __init__(self, store: Store, log: Log) -> None:
+        super().__init__(store, log)
+        self.subscription = "00000000-0000-0000-0000-000000000000"
+        self.location = ""
+
+    def check_config(self, config: Properties) -> Iterable[Failure]:
+        subscription = config.get("subscriptionId")
+        if subscription and subscription != UNKNOWN and not re.fullmatch(_GUID, subscription):
+            yield Failure("subscriptionId", f"'{subscription}' is not a subscription: a GUID is needed")
+
+    def configure(self, config: Properties) -> None:
+        self.subscription = config.get("subscriptionId") or self.subscription
+        self.location = config.get("location") or ""
+
+    def fill(self, naming: Naming, kind: Kind, shape: Shape, inputs: Properties) -> Iterable[Failure]:
+        assert isinstance(kind, AzureKind)
+        if kind.named not in inputs:
+            name = _generated_name(naming, kind)
+            if name is not None:
+                inputs[kind.named] = name
+                inputs[_RANDOM] = True
+        if "location" in shape.properties and "location" not in inputs:
+            location = self._default_location(naming, inputs)
+            if location:
+                inputs["location"] = location
+        for key, value in kind.defaults.items():
+            inputs.setdefault(key, value)
+        missing = [name for name in kind.parameters if name not in inputs]
+        return [
+            *(Failure(name, f"missing required property '{name}'") for name in missing),
+            *name_failures(kind, inputs),
+        ]
+
+    def unmodelled(self, token: str, shape: Shape) -> Kind:
+        _, module, name = token.split(":")
+        word = name[0].lower() + name[1:]
+        names = [p for p in sorted(shape.properties) if p.endswith("Name") and shape.properties[p] == "string"]
+        own = next((n for n in (f"{word}Name", "resourceName", "name") if n in shape.properties), f"{word}Name")
+        parents = [n for n in names if n in shape.required and n not in (own, "resourceGroupName")]
+        middle = "".join(f"{parent.removesuffix('Name')}s/{{{parent}}}/" for parent in parents)
+        path = f"Microsoft.{module.capitalize()}/{middle}{word}s/{{{own}}}"
+        if "resourceGroupName" not in shape.properties:
+            path = "/subscriptions/{subscription}/providers/" + path
+        return AzureKind(token=token, path=path, longest=260, modelled=False)
+
+    def scope_of(self, kind: Kind, properties: Properties) -> str:
+        return ""  # an Azure id holds its whole scope
+
+    def new_id(self, tx: Transaction, kind: Kind, inputs: Properties) -> str:
+        assert isinstance(kind, AzureKind)
+        names = {name: str(inputs.get(name, "")).strip("/") for name in kind.parameters}
+        id_ = kind.template.format(subscription=self.subscription, **names)
+        id_ = id_ if id_.startswith("/") else f"/{id_}"
+        if kind.in_a_group and kind.token != _GROUP and not self._has_group(tx, id_):
+            group = names["resourceGroupName"]
+            raise Refusal("ResourceGroupNotFound", f"Resource group '{group}' could not be found.", status=404)
+        parent = kind.parent_template().format(subscription=self.subscription, **names)
+        if parent and not tx.with_id(parent):
+            raise Refusal(
+                "ParentResourceNotFound",
+                f"Failed to perform 'write' on resource(s) of type '{kind.arm_type}', because the parent resource "
+                f"'{parent}' could not be found.",
+                status=404,
+            )
+        if tx.get("", kind.token, id_):
+            raise Refusal("", f"cannot create already existing resource '{id_}'", status=409)
+        return id_
+
+    def common_outputs(self, call: Call) -> Properties:
+        kind = call.kind
+        assert isinstance(kind, AzureKind)
+        return {
+            "name": call.id.rpartition("/")[2],
+            "type": kind.arm_type,
+            "provisioningState": "Succeeded",
+            "azureApiVersion": kind.api,
+        }
+
+    def remove(self, call: Call) -> None:
+        """With everything below it, unless something outside still needs a part of that."""
+        for child in call.tx.below(call.id):
+            kind, _ = self.kind_of(child.type)
+            self.refuse_while_in_use(Call(self, call.tx, kind, child.inputs, child.id, "", child), within=call.id)
+            call.tx.remove(child)
+        super().remove(call)
+
+    def delete_first(self, kind: Kind, old: Properties, new: Properties) -> bool:
+        return _RANDOM not in new
+
+    def same(self, path: str, old: object, new: object) -> bool:
+        if path == "location" and isinstance(old, str) and isinstance(new, str):
+            return _folded(old) == _folded(new)
+        return old == new
+
+    def is_ours(self, tx: Transaction, value: str) -> bool:
+        return self._has_group(tx, value)
+
+    def missing(self, ref: Ref, path: str, value: str) -> Refusal:
+        message = f"Resource {value} referenced by property {path} was not found."
+        return Refusal("InvalidResourceReference", message)
+
+    def error(self, doing: str, kind: Kind, id_: str, refusal: Refusal) -> str:
+        if not refusal.code:
+            return f"{doing} {kind.token}: {refusal.message}"
+        return f'{doing} {kind.token} {id_}: Status={refusal.status} Code="{refusal.code}" Message="{refusal.message}"'
+
+    def _has_group(self, tx: Transaction, id_: str) -> bool:
+        group = re.match(r"/subscriptions/[^/]+/resourceGroups/[^/]+", id_, re.IGNORECASE)
+        return group is not None and tx.get("", _GROUP, group[0]) is not None
+
+    def _default_location(self, naming: Naming, inputs: Properties) -> str:
+        kept = naming.old.get("location") or self.location
+        group = inputs.get("resourceGroupName")
+        if kept or not group:
+            return kept
+        if group == UNKNOWN:
+            return UNKNOWN
+        with self.store.transaction(self.name) as tx:
+            record = tx.get("", _GROUP, f"/subscriptions/{self.subscription}/resourceGroups/{group}")
+            return record.inputs["location"] if record else ""
+
+
+def _folded(location: str) -> str:
+    return location.replace(" ", "").casefold()
+
+
+def _generated_name(naming: Naming, kind: AzureKind) -> str | None:
+    if _RANDOM in naming.old and kind.named in naming.old:
+        return naming.old[kind.named]
+    if kind.name_is_uuid:
+        return str(uuid.uuid4())
+    return naming.generate(ending=8, longest=kind.longest, joint="")
