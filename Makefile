@@ -6,7 +6,7 @@ SHELL := bash
 BIN := .venv/bin
 PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14
 
-.PHONY: help env up down test check format lock golden clean
+.PHONY: help env up down test check format lock bench golden clean
 
 help: ## list the jobs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,7 +38,7 @@ test: check ## all checks, then all tests, those on the real Pulumi engine too
 check: env ## format, lint, types, import arrows, workflows, lock file
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
-	$(BIN)/ty check --quiet
+	$(BIN)/ty check --output-format concise
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/zizmor --offline --quiet .github/workflows
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
@@ -53,8 +53,12 @@ format: env ## rewrite the Python files in the project's format, and mend what c
 lock: env ## bring uv.lock up to date with pyproject.toml
 	$(BIN)/uv lock
 
-golden: env ## rewrite the snapshots of the tests; read the difference before you commit it
-	$(BIN)/pytest -q -m "not engine" --snapshot-update
+bench: env ## how long the commands take and how much memory they need
+	@$(BIN)/python tests/bench.py
+
+golden: env ## rewrite the snapshots of the tests and the output in the README; read the difference before you commit it
+	@$(BIN)/python -m localcloud.engine > /dev/null
+	$(BIN)/pytest -q --snapshot-update
 
 clean: ## remove the environment, the local cloud and all caches of this checkout
 	rm -rf .venv .local .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist

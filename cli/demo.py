@@ -123,19 +123,24 @@ def outcome(log: str) -> str:
 
 
 def show(clusters: list[dict[str, Any]]) -> None:
-    """One table with a column for each cluster."""
-    from rich.box import SIMPLE_HEAD
+    """One table, a section for each cluster; a command stays on one line wherever the terminal has room for it."""
+    from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1))
-    table.add_column("cluster", style="bold", no_wrap=True)
+    table = Table(box=SIMPLE, show_header=False, show_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for cluster in clusters:
-        table.add_column(cluster["name"], overflow="fold")
-    for label, cell in ROWS.items():
-        table.add_row(label, *(cell(cluster) for cluster in clusters))
-    # A terminal folds at its edge; a file or a pipe has none, and a command must stay one line there.
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
+        for place, (label, cell) in enumerate(ROWS.items()):
+            table.add_row("" if place else cluster["name"], label, cell(cluster))
+        table.add_section()
+    # A terminal folds at its edge; a file or a pipe has none.
+    console = Console(width=None if sys.stdout.isatty() else 400)
+    with console.capture() as text:
+        console.print(table)
+    print("\n".join(line.rstrip() for line in text.get().rstrip().splitlines()))
 
 
 def fabric(cluster: dict[str, Any]) -> str:

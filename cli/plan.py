@@ -101,5 +101,3 @@ def _as_text(result: Judged) -> str:
         dated = f" (price of {line.price_date})" if line.price_date else ""
         lines.append(f"  {'':<{width}}  {amount:>14}  {line.quantity:,} {line.unit} {line.item}{dated}")
     return "\n".join([*lines, *([render(result.findings)] if result.findings else [])])
-
-

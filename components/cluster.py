@@ -30,21 +30,22 @@ class GpuCluster(pulumi.ComponentResource, ABC):
     """A GPU cluster of one fabric. Built from a plan, which has taken every decision.
 
     Outputs (also the stack's exports, flat, snake_case, nothing secret):
-    name, cloud, region, zone, node_type; node_count (declared now: 0 while stopped); gpus_per_node; gpu_memory_gib
-    (of one GPU); fabric {kind, interfaces_per_node, gbps_per_node}; filesystem {kind, mount, mount_command} or null;
-    objects {uri, checkpoint_uri}; access {kind, command}; hosts {command}; launcher_env; usd_per_hour (list price).
+    name, cloud, region, zone (empty where none is chosen), node_type; node_count (declared now: 0 while stopped);
+    gpus_per_node; gpu_memory_gib (of one GPU); fabric {kind, interfaces_per_node, gbps_per_node}; filesystem {kind,
+    mount, mount_command}, or {kind: none}; objects {uri, checkpoint_uri}; access {kind, command}; hosts {command};
+    launcher_env; usd_per_hour (list price).
     """
 
     name: pulumi.Output[str]
     cloud: pulumi.Output[str]
     region: pulumi.Output[str]
-    zone: pulumi.Output[str | None]
+    zone: pulumi.Output[str]
     node_type: pulumi.Output[str]
     node_count: pulumi.Output[int]
     gpus_per_node: pulumi.Output[int]
     gpu_memory_gib: pulumi.Output[float]
     fabric: pulumi.Output[Mapping[str, Any]]
-    filesystem: pulumi.Output[Mapping[str, Any] | None]
+    filesystem: pulumi.Output[Mapping[str, Any]]
     objects: pulumi.Output[Mapping[str, str]]
     access: pulumi.Output[Mapping[str, str]]
     hosts: pulumi.Output[Mapping[str, str]]
@@ -76,7 +77,8 @@ OUTPUTS = tuple(key for key in GpuCluster.__annotations__ if key != "access_kind
 
 
 def _outputs(plan: Plan, places: Places, *, access_kind: str) -> dict[str, Any]:
-    filesystem = None
+    # Pulumi drops exports that are null, so that what is not there has a value that says so.
+    filesystem: dict[str, Any] = {"kind": "none"}
     if plan.filesystem is not None:
         mount = {"mount": plan.filesystem.mount, "mount_command": places.mount_command}
         filesystem = {"kind": plan.filesystem.kind, **mount}
@@ -85,7 +87,7 @@ def _outputs(plan: Plan, places: Places, *, access_kind: str) -> dict[str, Any]:
         "name": plan.name,
         "cloud": plan.cloud,
         "region": plan.region,
-        "zone": plan.zone,
+        "zone": plan.zone or "",
         "node_type": plan.nodes.type,
         "node_count": plan.nodes.declared,
         "gpus_per_node": plan.nodes.gpus,
@@ -101,9 +103,10 @@ def _outputs(plan: Plan, places: Places, *, access_kind: str) -> dict[str, Any]:
 
 
 def data_store_options(plan: Plan, parent: pulumi.Resource, **more: Any) -> pulumi.ResourceOptions:
-    """Options of a resource that holds data, as `storage.on_delete` says; said on each, since they are not inherited.
+    """Options of what holds data or guards it, as `storage.on_delete` says; said on each, since they are not inherited.
 
-    protect refuses its deletion, retain leaves it behind when the stack goes, delete does neither.
+    protect refuses its deletion, retain leaves it behind when the stack goes, delete does neither. What guards a store
+    (public access block, TLS policy, soft delete) stays as long as the store: without it the store would lie open.
     """
     return pulumi.ResourceOptions(
         parent=parent,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
-from google.protobuf.empty_pb2 import Empty  # ty: ignore[unresolved-import]
 from pulumi.runtime import mocks, rpc, settings, stack
 
 from components.program import build
@@ -40,7 +40,7 @@ class Registered:
 @dataclass(frozen=True, slots=True)
 class DryRun:
     resources: tuple[Registered, ...]
-    """Custom resources, in the order of registration."""
+    """Custom resources, by type and name: the order of registration differs from run to run."""
     components: tuple[Registered, ...]
     exports: Mapping[str, Any]
 
@@ -84,6 +84,7 @@ def _computed(args: mocks.MockResourceArgs) -> dict[str, Any]:
     short, name = args.typ.split(":")[-1], args.name
     by_type: dict[str, dict[str, Any]] = {
         "Bucket": {"bucket": name},
+        "KeyPair": {"keyName": name},
         "LaunchTemplate": {"latestVersion": 1},
         "LustreFileSystem": {"dnsName": f"{name}.fsx.invalid", "mountName": "mount123"},
         "Subnet": {"availabilityZone": "zone-a"},
@@ -123,7 +124,7 @@ class _Recorder(mocks.MockMonitor):
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the RPC
         if "pulumi:pulumi:Stack" in request.urn:
             self.exports = rpc.deserialize_properties(request.outputs, keep_unknowns=True)
-        return Empty()
+        return super().RegisterResourceOutputs(request)
 
 
 def dry_run(plan: Plan, *, preview: bool = False) -> DryRun:
@@ -144,6 +145,8 @@ def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
         loop.set_default_executor(ThreadPoolExecutor(1))
+        # One error fails many registrations: the first is raised, and the others need no log when they are dropped.
+        loop.set_exception_handler(lambda _loop, _context: None)
         try:
             settings.configure(
                 mocks.MockSettings(
@@ -163,8 +166,15 @@ def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
             asyncio.set_event_loop(None)
             loop.close()
 
-    contextvars.Context().run(isolated)
-    recorded = [_registered(urn, request) for urn, request in recorder.requests.items()]
+    # Loading an SDK makes hundreds of thousands of lasting objects; to look among them for garbage takes long.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        contextvars.Context().run(isolated)
+    finally:
+        if collecting:
+            gc.enable()
+    recorded = sorted((_registered(*item) for item in recorder.requests.items()), key=lambda r: (r.type, r.name))
     return DryRun(
         resources=tuple(r for r in recorded if r.request.custom and not r.type.startswith("pulumi:")),
         components=tuple(r for r in recorded if not r.request.custom or r.type.startswith("pulumi:")),

@@ -5,6 +5,7 @@ Wire protocol: `provider`. Types: the clouds' own folders.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -82,6 +83,10 @@ class LocalCloud(ABC):
         """Where a resource is, on a cloud whose ids do not say it."""
         return ""
 
+    def as_outputs(self, inputs: Properties, call: Call | None = None) -> Properties:
+        """Inputs in the form in which the cloud gives them back. No call: in preview."""
+        return visible(inputs)
+
     def delete_first(self, kind: Kind, old: Properties, new: Properties) -> bool:
         """Whether the old one must go before the new one comes, because their names collide."""
         return False
@@ -119,23 +124,20 @@ class LocalCloud(ABC):
 
     def diff(self, token: str, old: Old, new: Properties) -> Change:
         kind, _ = self.kind_of(token)
-        found = {
-            path: how
-            for path, how in differences(visible(old.inputs), visible(new))
-            if not self.same(path, old.inputs.get(path), new.get(path))
-        }
+        found = dict(differences(visible(old.inputs), visible(new), self.same))
         # Saying what the cloud had chosen by itself changes nothing.
         candidates = [p for p, how in found.items() if not (how == "add" and old.outputs.get(p) == new.get(p))]
-        replaces = replacing(candidates, (*kind.immutable, *kind.replaces(old.inputs, new)))
+        replaces = replacing(candidates, (*kind.fixed, *kind.replaces(old.inputs, new)))
         return Change(found, replaces, bool(replaces) and self.delete_first(kind, old.inputs, new))
 
     def create(self, urn: str, token: str, inputs: Properties, *, preview: bool) -> tuple[str, Properties]:
         kind, shape = self.kind_of(token)
         if preview:
-            return "", {**dict.fromkeys(shape.outputs, UNKNOWN), **visible(inputs)}
+            return "", {**dict.fromkeys(shape.outputs, UNKNOWN), **self.as_outputs(inputs)}
         id_ = ""
         try:
             with self.store.transaction(self.name) as tx:
+                _forget_lost(tx, urn)
                 id_ = self.new_id(tx, kind, inputs)
                 call = Call(self, tx, kind, visible(inputs), id_, self.scope_of(kind, inputs))
                 self._judge(call, urn)
@@ -149,6 +151,7 @@ class LocalCloud(ABC):
                         urn=urn,
                         inputs=inputs,
                         outputs=outputs,
+                        writer=os.getpid(),
                     )
                 )
         except Refusal as refusal:
@@ -158,13 +161,17 @@ class LocalCloud(ABC):
     def read(self, token: str, id_: str, properties: Properties) -> Record | None:
         kind, _ = self.kind_of(token)
         with self.store.transaction(self.name) as tx:
-            return tx.get(self.scope_of(kind, properties), token, id_)
+            record = tx.get(self.scope_of(kind, properties), token, id_)
+            if record is not None and record.writer:  # the engine asks for it, so it knows of it
+                record = replace(record, writer=0)
+                tx.put(record)
+            return record
 
     def update(self, urn: str, token: str, id_: str, old: Old, inputs: Properties, *, preview: bool) -> Properties:
         kind, _ = self.kind_of(token)
         if preview:
             unknown = kind.volatile(visible(old.inputs), visible(inputs))
-            return {**old.outputs, **visible(inputs), **dict.fromkeys(unknown, UNKNOWN)}
+            return {**old.outputs, **self.as_outputs(inputs), **dict.fromkeys(unknown, UNKNOWN)}
         try:
             with self.store.transaction(self.name) as tx:
                 scope = self.scope_of(kind, old.outputs)
@@ -232,7 +239,7 @@ class LocalCloud(ABC):
 
     def _outputs(self, call: Call, given: Properties) -> Properties:
         # Later ones win: what the type says itself, over what was said, over what all types have.
-        return {**self.common_outputs(call), **given, **call.inputs, **call.kind.derive(call)}
+        return {**self.common_outputs(call), **given, **self.as_outputs(call.inputs, call), **call.kind.derive(call)}
 
     def refuse_while_in_use(self, call: Call, within: str = "") -> None:
         """`within`: an id below which everything goes at once, so that nothing there holds anything."""
@@ -252,9 +259,19 @@ class LocalCloud(ABC):
                 continue
             if callable(ref.holds) and not ref.holds(other):
                 continue
+            if other.lost:
+                call.tx.remove(other)
+                continue
             for path, value in at(visible(other.inputs), ref.path):
                 held = replace(record, id=str(value)).key if ref.by == "id" else value
                 if held == wanted:
                     code, message = call.kind.in_use
                     text = (ref.says or message).format(id=record.id, other=other.id, name=record.id.rpartition("/")[2])
                     raise Refusal(code, f"{text} (held by {kind.name} {other.id}, {path})", status=409)
+
+
+def _forget_lost(tx: Transaction, urn: str) -> None:
+    """What a killed run had made for a resource that the engine, not knowing of it, now makes again."""
+    for record in tx.of_urn(urn):
+        if record.lost:
+            tx.remove(record)

@@ -6,7 +6,7 @@ Which difference replaces a resource: the rows of each type.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,16 +24,20 @@ class Change:
     delete_first: bool = False
 
 
-def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Kind]]:
-    if old == new and type(old) is type(new):
+Same = Callable[[str, Any, Any], bool]
+"""(path, old, new) -> whether the cloud takes the two for one value."""
+
+
+def differences(old: Any, new: Any, same: Same, path: str = "") -> Iterator[tuple[str, Kind]]:
+    if same(path, old, new):
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted(old.keys() | new.keys()):
             if not key.startswith("__"):
-                yield from _member(old.get(key), new.get(key), _join(path, key))
+                yield from _member(old.get(key), new.get(key), same, _join(path, key))
     elif isinstance(old, list) and isinstance(new, list):
         for i in range(max(len(old), len(new))):
-            yield from _member(_item(old, i), _item(new, i), f"{path}[{i}]")
+            yield from _member(_item(old, i), _item(new, i), same, f"{path}[{i}]")
     else:
         yield path, "update"
 
@@ -49,14 +53,14 @@ def replacing(paths: Iterable[str], immutable: Iterable[str]) -> frozenset[str]:
     return frozenset(path for path in paths if any(covers(pattern, path) for pattern in patterns))
 
 
-def _member(old: Any, new: Any, path: str) -> Iterator[tuple[str, Kind]]:
+def _member(old: Any, new: Any, same: Same, path: str) -> Iterator[tuple[str, Kind]]:
     if old is None:
         if new is not None:
             yield path, "add"
     elif new is None:
         yield path, "delete"
     else:
-        yield from differences(old, new, path)
+        yield from differences(old, new, same, path)
 
 
 def _item(items: list[Any], i: int) -> Any:

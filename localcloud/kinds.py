@@ -73,7 +73,7 @@ class Call:
     def others(self, token: str | None = None) -> list[Record]:
         """What exists of a type (by default this one) in the same scope, without this one."""
         records = self.tx.of_type(token or self.kind.token, self.scope)
-        return [r for r in records if not (r.type == self.kind.token and r.id == self.id)]
+        return [r for r in records if not r.lost and not (r.type == self.kind.token and r.id == self.id)]
 
 
 def nothing(_: Call) -> Properties:
@@ -119,6 +119,11 @@ class Kind:
     in_use: tuple[str, str] = ("DependencyViolation", "resource {id} has a dependent object")
     """Code and message while something depends on it."""
     modelled: bool = True
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """All that replaces, whatever its value."""
+        return self.immutable
 
     @property
     def name(self) -> str:

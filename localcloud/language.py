@@ -1,15 +1,20 @@
 """The Python language host for an engine that was built from its Go modules.
 
-Those modules hold the `pulumi` command but not `pulumi-language-python`. This file does that program's work
-with the SDK's own language server: it runs a Pulumi program in this process and a policy pack in a child. The
-engine uses it only where no official host stands beside the binary; `workspace.py` lays the launcher.
+Those modules hold the `pulumi` command but not `pulumi-language-python`. This file does that program's work on the
+SDK's own runtime: it runs a Pulumi program in this process and a policy pack in a child. The engine uses it only where
+no official host stands beside the binary; `workspace.py` lays the launcher.
 
 The launcher runs this file by its path, in the environment of the Pulumi project: it imports nothing of ours.
 """
 
 from __future__ import annotations
 
+import asyncio
+import concurrent
+import contextvars
+import logging
 import os
+import platform
 import queue
 import runpy
 import signal
@@ -24,15 +29,19 @@ from pathlib import Path
 from typing import IO, Protocol
 
 import grpc
+import pulumi
 from google.protobuf import empty_pb2
-from pulumi import RunError
-from pulumi.automation._server import LanguageServer
-from pulumi.runtime.proto import language_pb2, language_pb2_grpc
+from pulumi import RunError, log
+from pulumi.runtime import reset_options, run_in_stack, set_all_config
+from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 
 WORKERS = 16
 """A program, a policy pack and the engine's small questions are each one call that holds a thread."""
 
 Said = language_pb2.RunPluginResponse
+
+MACHINERY = (__file__, "<frozen", *(os.path.dirname(module.__file__) for module in (asyncio, concurrent, pulumi)))
+"""Files whose frames tell the author of a program nothing: what runs it, and what carries its values."""
 
 _children: set[subprocess.Popen[bytes]] = set()
 
@@ -43,20 +52,26 @@ class Call(Protocol):
     def add_callback(self, callback: Callable[[], None], /) -> bool: ...
 
 
-class PythonHost(LanguageServer):
-    """Runs Python programs and policy packs for the engine."""
+class PythonHost(language_pb2_grpc.LanguageRuntimeServicer):
+    """Runs Python programs and policy packs for the engine at that address."""
 
-    def __init__(self) -> None:
-        super().__init__(lambda: None)
+    def __init__(self, engine: str) -> None:
+        self.engine = engine
 
     def Handshake(self, request, context):  # noqa: N802
         return language_pb2.LanguageHandshakeResponse()
 
+    def GetPluginInfo(self, request, context):  # noqa: N802
+        return plugin_pb2.PluginInfo()
+
+    def GetRequiredPackages(self, request, context):  # noqa: N802
+        return language_pb2.GetRequiredPackagesResponse()
+
+    def About(self, request, context):  # noqa: N802
+        return language_pb2.AboutResponse(executable=sys.executable, version=platform.python_version())
+
     def Run(self, request, context):  # noqa: N802
-        self.program = program_of(request.info)
-        result = super().Run(request, context)
-        # The server has sent the text to the engine's log. `bail` says so; `error` would print it again.
-        return language_pb2.RunResponse(bail=True) if result.error else result
+        return contextvars.copy_context().run(run_program, request, self.engine)
 
     def RunPlugin(self, request, context):  # noqa: N802
         command = [
@@ -79,26 +94,54 @@ class PythonHost(LanguageServer):
         return empty_pb2.Empty()  # ty: ignore[missing-attribute]  # made at run time
 
 
+def run_program(request: language_pb2.RunRequest, engine: str) -> language_pb2.RunResponse:
+    """Run the program inside its stack. What fails is said in the engine's log, and `bail` tells that it was said."""
+    reset_options(
+        project=request.project,
+        stack=request.stack,
+        organization=request.organization or "organization",
+        monitor_address=request.monitor_address,
+        engine_address=engine,
+        parallel=request.parallel,
+        preview=request.dryRun,
+    )
+    set_all_config(dict(request.config), list(request.configSecretKeys))
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # tasks that nobody awaits any more after a failure
+    try:
+        # A thread for each registration that may wait for the engine at the same time.
+        with asyncio.Runner() as runner:
+            runner.get_loop().set_default_executor(ThreadPoolExecutor(max(request.parallel, 1) * 4))
+            runner.run(run_in_stack(program_of(request.info)))
+    except Exception as error:
+        if text := fault(error):
+            log.error(text)
+        return language_pb2.RunResponse(bail=True)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return language_pb2.RunResponse()
+
+
 def program_of(info: language_pb2.ProgramInfo) -> Callable[[], None]:
-    """The program at its entry point, as a function that the SDK's server runs inside a stack."""
+    """The program at its entry point."""
 
-    def run() -> None:
+    def program() -> None:
         os.chdir(info.program_directory)
-        try:
-            runpy.run_path(os.path.join(info.program_directory, info.entry_point), run_name="__main__")
-        except RunError:
-            raise
-        except Exception as error:
-            # Ours and runpy's frames come first and tell the program's author nothing.
-            frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_machinery(f.filename)]
-            lines = traceback.format_list(frames) + traceback.format_exception_only(error)
-            raise RunError("Program failed with an unhandled exception:\n" + "".join(lines)) from None
+        runpy.run_path(os.path.join(info.program_directory, info.entry_point), run_name="__main__")
 
-    return run
+    return program
 
 
-def _is_machinery(filename: str) -> bool:
-    return filename == __file__ or filename.startswith("<frozen")
+def fault(error: Exception) -> str:
+    """What the author of the program is told; nothing where the engine itself has ended the run and says why."""
+    if isinstance(error, RunError):
+        return str(error)
+    if str(error) == "context canceled":
+        return ""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(MACHINERY)]
+    lines = traceback.format_list(own or frames) + traceback.format_exception_only(error)
+    return "Program failed with an unhandled exception:\n" + "".join(lines)
 
 
 def interpreter(info: language_pb2.ProgramInfo) -> str:
@@ -151,7 +194,8 @@ def follow_parent() -> None:
     leave()
 
 
-def main() -> None:
+def main(argv: list[str]) -> None:
+    """Serve until the engine ends it. argv: flags, then the engine's address."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leave)
     threading.Thread(target=follow_parent, daemon=True).start()
@@ -159,7 +203,7 @@ def main() -> None:
         ThreadPoolExecutor(WORKERS),
         options=[("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)],
     )
-    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(PythonHost(), server)
+    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(PythonHost(argv[-1] if argv else ""), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
@@ -167,4 +211,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -22,8 +22,6 @@ _ORPHAN_CHECK_SECONDS = 1.0
 
 def main(cloud: Cloud) -> None:
     """Serve one cloud until the engine ends it. argv: flags, then the engine's address."""
-    for signal_number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signal_number, lambda *_: os._exit(0))
     path = os.environ.get(STORE_VARIABLE)
     if not path:
         sys.exit(
@@ -35,7 +33,19 @@ def main(cloud: Cloud) -> None:
         store = Store(path)
     except StoreError as error:
         sys.exit(f"pulumi-resource-{cloud}: {error}")
+    _leave_on_signal(store)
     _serve(Provider(open_cloud(cloud, store, _engine_log(addresses[-1] if addresses else ""))))
+
+
+def _leave_on_signal(store: Store) -> None:
+    """At once and silently: the engine waits for the process, and prints what it says."""
+
+    def leave(*_: object) -> None:
+        store.settle(os.getpid())
+        os._exit(0)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, leave)
 
 
 def open_cloud(cloud: Cloud, store: Store, log: Log) -> LocalCloud:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import sqlite3
+import traceback
 from collections.abc import Callable
 from typing import Any, Literal, NoReturn
 
@@ -33,7 +34,7 @@ _DETAIL = {
 }
 
 
-def answered(method: Callable[..., Any]) -> Callable[..., Any]:
+def answered(method: Any) -> Callable[..., Any]:
     """Turn what can be refused into one message for the engine, never a traceback."""
 
     @functools.wraps(method)
@@ -46,6 +47,9 @@ def answered(method: Callable[..., Any]) -> Callable[..., Any]:
             _abort(context, f"{refusal.code}: {refusal.message}")
         except sqlite3.Error as error:
             _abort(context, f"{self.cloud.store.path}: the local cloud's store failed ({error}); nothing was changed.")
+        except Exception as error:  # a mistake of the local cloud itself
+            traceback.print_exc()
+            _abort(context, f"the local cloud failed in {method.__name__}: {type(error).__name__}: {error}")
 
     return call
 
@@ -105,7 +109,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
 
     @answered
     def Diff(self, request: pb.DiffRequest, context: grpc.ServicerContext) -> Any:
-        change = self.cloud.diff(_token(request), _old(request), from_struct(request.news))
+        old = _old(request)
+        self.cloud.read(_token(request), request.id, old.outputs)
+        change = self.cloud.diff(_token(request), old, from_struct(request.news))
         return _diff(change, list(request.ignoreChanges))
 
     @answered

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from localcloud.store import Record, Store
@@ -56,16 +57,17 @@ def pending_creates(state: Path) -> set[str]:
     return pending - {resource["urn"] for resource in latest.get("resources") or []}
 
 
-def drop_unknown(store: Store, urns: set[str]) -> list[Record]:
+def drop_unknown(path: Path, urns: set[str]) -> list[Record]:
     """Remove from the local cloud what was created and never written down."""
-    dropped = [record for record in store.list() if record.urn in urns]
-    for record in dropped:
-        with store.transaction(record.cloud) as transaction:
-            transaction.remove(record)
+    with closing(Store(path)) as store:
+        dropped = [record for record in store.list() if record.urn in urns]
+        for record in dropped:
+            with store.transaction(record.cloud) as transaction:
+                transaction.remove(record)
     return dropped
 
 
-def recover(state: Path, locks: Path, store: Store, cancel: Callable[[], object], say: Callable[[str], None]) -> None:
+def recover(state: Path, locks: Path, store: Path, cancel: Callable[[], object], say: Callable[[str], None]) -> None:
     """Clear what a killed run left of one stack, and say so. A live run is left alone."""
     owners = dead_locks(locks)
     if owners:
@@ -73,5 +75,6 @@ def recover(state: Path, locks: Path, store: Store, cancel: Callable[[], object]
         cancel()
     if any(locks.glob("*.json")):
         return
-    for record in drop_unknown(store, pending_creates(state)):
-        say(f"It had just created {record.id} and could not write that down: dropped from the local cloud.")
+    if urns := pending_creates(state):
+        for record in drop_unknown(store, urns):
+            say(f"It had just created {record.id} and could not write that down: dropped from the local cloud.")

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import types
 import typing
+import warnings
 from collections.abc import Awaitable, Mapping, Sequence
 from functools import cache
 from importlib import metadata
@@ -81,7 +82,8 @@ def _derive(cloud: str, module: str) -> dict[str, Any] | None:
         return None
     resources: dict[str, Any] = {}
     objects: dict[str, Any] = {}
-    _ = sdk._utilities  # the SDKs load a module on its first use, and listing its names is none
+    with warnings.catch_warnings(action="ignore"):  # of old types, which the program does not use
+        _ = sdk._utilities  # the SDKs load a module on its first use, and listing its names is none
     for cls in list(vars(sdk).values()):
         if isinstance(cls, type) and issubclass(cls, pulumi.CustomResource):
             args = _args_of(cls)

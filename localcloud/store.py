@@ -9,6 +9,7 @@ loses to "database is locked" when two readers want to become writers).
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Generator, Iterator
@@ -24,10 +25,11 @@ _TABLE = """
 CREATE TABLE IF NOT EXISTS resources (
     cloud TEXT NOT NULL, scope TEXT NOT NULL, type TEXT NOT NULL, key TEXT NOT NULL,
     id TEXT NOT NULL, urn TEXT NOT NULL, inputs TEXT NOT NULL, outputs TEXT NOT NULL, created TEXT NOT NULL,
+    writer INTEGER NOT NULL,
     PRIMARY KEY (cloud, scope, type, key)
 ) WITHOUT ROWID
 """
-_COLUMNS = "cloud, scope, type, id, urn, inputs, outputs, created"
+_COLUMNS = "cloud, scope, type, id, urn, inputs, outputs, created, writer"
 _WAIT_SECONDS = 60
 
 
@@ -49,6 +51,13 @@ class Record:
     inputs: dict[str, Any] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
     created: str = ""
+    writer: int = 0
+    """The process that made it, until it is sure that the engine has noted it; 0 then."""
+
+    @property
+    def lost(self) -> bool:
+        """Made, but its maker was killed, and no engine has named it since: nobody may know of it."""
+        return self.writer != 0 and not _is_alive(self.writer)
 
     @property
     def key(self) -> str:
@@ -73,6 +82,9 @@ class Transaction:
             return self._select("type = ?", type_)
         return self._select("scope = ? AND type = ?", scope, type_)
 
+    def of_urn(self, urn: str) -> Iterator[Record]:
+        return self._select("urn = ?", urn)
+
     def with_id(self, id_: str) -> list[Record]:
         """What has this id, whatever its type (Azure, where ids hold the type)."""
         return list(self._select("key = ?", id_.casefold()))
@@ -88,8 +100,8 @@ class Transaction:
     def put(self, record: Record) -> None:
         created = record.created or datetime.now(UTC).isoformat(timespec="seconds")
         row = (record.cloud, record.scope, record.type, record.key, record.id, record.urn)
-        bodies = (_dump(record.inputs), _dump(record.outputs), created)
-        self._connection.execute("INSERT OR REPLACE INTO resources VALUES (?,?,?,?,?,?,?,?,?)", row + bodies)
+        bodies = (_dump(record.inputs), _dump(record.outputs), created, record.writer)
+        self._connection.execute("INSERT OR REPLACE INTO resources VALUES (?,?,?,?,?,?,?,?,?,?)", row + bodies)
 
     def remove(self, record: Record) -> None:
         self._connection.execute(
@@ -146,8 +158,8 @@ class Store:
             return [_record(row) for row in self._connection.execute(query, values)]
 
     def leftovers(self) -> Records:
-        """What no stack manages and no destroy removes: kept backups, objects in buckets."""
-        return [record for record in self.list() if not record.urn]
+        """What no stack manages and no destroy removes: kept backups, objects in buckets, what killed runs made."""
+        return [record for record in self.list() if not record.urn or record.lost]
 
     def drop_leftovers(self) -> Records:
         """Drop them all (the last step of `make down`); answers what was dropped."""
@@ -156,6 +168,18 @@ class Store:
             with self.transaction(record.cloud) as transaction:
                 transaction.remove(record)
         return dropped
+
+    def settle(self, writer: int, patience: float = 1.0) -> None:
+        """The engine ends this process in good order, so it has noted all that the process made."""
+        if not self._lock.acquire(timeout=patience):
+            return
+        try:
+            self._connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
+            self._connection.execute("UPDATE resources SET writer = 0 WHERE writer = ?", (writer,))
+        except sqlite3.Error:  # they stay doubtful, which the next run settles
+            return
+        finally:
+            self._lock.release()
 
     def reset(self) -> None:
         """Forget everything: an empty cloud."""
@@ -171,7 +195,7 @@ def _dump(properties: dict[str, Any]) -> str:
 
 
 def _record(row: tuple[Any, ...]) -> Record:
-    cloud, scope, type_, id_, urn, inputs, outputs, created = row
+    cloud, scope, type_, id_, urn, inputs, outputs, created, writer = row
     return Record(
         cloud=cloud,
         scope=scope,
@@ -181,4 +205,15 @@ def _record(row: tuple[Any, ...]) -> Record:
         inputs=json.loads(inputs),
         outputs=json.loads(outputs),
         created=created,
+        writer=writer,
     )
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
@@ -29,7 +29,6 @@ from localcloud.engine import Engine
 from localcloud.environments import WorkspaceError, project_python, sdk_versions
 from localcloud.recovery import recover
 from localcloud.stackfiles import SUFFIXES, copy_stack_file, tracked_stacks, write, yaml_fault
-from localcloud.store import Store
 
 PROVIDERS = {"aws": "pulumi-aws", "azure-native": "pulumi-azure-native"}
 """The stand-ins, and the SDK distribution whose version each must have."""
@@ -175,14 +174,13 @@ class Workspace:
 
     def _recover(self, stack: str) -> None:
         folder = self.root / "state" / ".pulumi"
-        with closing(Store(self.store_path)) as store:
-            recover(
-                folder / "stacks" / self.name / f"{stack}.json",
-                folder / "locks" / "organization" / self.name / stack,
-                store,
-                lambda: self.run("cancel", "--yes", "--stack", stack),
-                self.say,
-            )
+        recover(
+            folder / "stacks" / self.name / f"{stack}.json",
+            folder / "locks" / "organization" / self.name / stack,
+            self.store_path,
+            lambda: self.run("cancel", "--yes", "--stack", stack),
+            self.say,
+        )
 
     def run(self, *arguments: str, check: bool = False) -> subprocess.CompletedProcess[str]:
         """Run Pulumi and keep what it says."""
@@ -201,10 +199,11 @@ class Workspace:
     def start(self, *arguments: str, **streams: Any) -> Generator[subprocess.Popen[str]]:
         """A Pulumi process. Ctrl-C is its to handle: it ends in order, and we wait for that."""
         command = [str(self.engine.path), *arguments]
-        child = subprocess.Popen(
-            command, cwd=self.root / "project", env=self.environment(), text=True, errors="replace", **streams
-        )
-        with signals_left_to(child):
+        with signals_left_to_child() as children:
+            child = subprocess.Popen(
+                command, cwd=self.root / "project", env=self.environment(), text=True, errors="replace", **streams
+            )
+            children.append(child)
             try:
                 yield child
             finally:
@@ -212,17 +211,18 @@ class Workspace:
 
 
 @contextmanager
-def signals_left_to(child: subprocess.Popen[str]) -> Generator[None]:
-    """SIGINT reaches the child from the terminal as it reaches us; SIGTERM is sent on."""
+def signals_left_to_child() -> Generator[list[subprocess.Popen[str]]]:
+    """SIGINT reaches a child from the terminal as it reaches us; SIGTERM is sent on to those in the list."""
+    children: list[subprocess.Popen[str]] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield children
         return
     before = {
         signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: child.send_signal(signal.SIGTERM)),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: [child.terminate() for child in children]),
     }
     try:
-        yield
+        yield children
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
@@ -27,7 +27,8 @@ class Finding:
     """The document or public issue behind the rule."""
 
     def as_json(self) -> dict[str, str]:
-        return asdict(self)
+        order = ("rule", "level", "path", "message", "fix", "reference")
+        return {name: getattr(self, name) for name in order}
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:
@@ -46,6 +47,29 @@ _LEVELS: tuple[Level, ...] = ("error", "warning", "info", "waived")
 def _shown(finding: Finding) -> str:
     where = f"{finding.path}: " if finding.path else ""
     return f"{finding.level}: {where}{finding.message} [{finding.rule}]\n  fix: {finding.fix}"
+
+
+def shown(value: object) -> str:
+    """A value as a message may show it: short, and never a long text, which may be a secret in the wrong place."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping | Sequence | Set) and not isinstance(value, str):
+        return f"a {kind(value)}"
+    if isinstance(value, int) and abs(value) >= 10**LONGEST_SHOWN:
+        return f"a number of more than {LONGEST_SHOWN} digits"
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"a {kind(value)} of {len(text) - 2} characters"
+
+
+LONGEST_SHOWN = 60
+
+
+def kind(value: object) -> str:
+    """What a value is, in the words of YAML."""
+    words = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", tuple: "list", dict: "mapping"}
+    return words.get(type(value), type(value).__name__)
 
 
 def near(word: str, known: list[str]) -> list[str]:

@@ -1,10 +1,19 @@
-"""Names that must be unique beyond the stack, derived so that they are legal, stable and short enough."""
+"""Names that the project gives: those that must be unique beyond the stack, and the keys of its own tags."""
 
 from __future__ import annotations
 
 import hashlib
 import uuid
 
+CLUSTER_TAG = "gpu-clusters:cluster"
+EXPIRES_TAG = "gpu-clusters:expires"
+ON_DELETE_TAG = "on-delete"
+"""Says `retain` where data outlives the stack: policies do not see that option of a resource, and who finds the store
+later does not see the stack."""
+OUR_TAGS = {
+    "aws": (CLUSTER_TAG, EXPIRES_TAG, ON_DELETE_TAG, "Name"),
+    "azure": (CLUSTER_TAG, EXPIRES_TAG, ON_DELETE_TAG),
+}
 LONGEST_ACCOUNT = 24
 """Storage account names: 3 to 24 lower-case letters and digits, unique in all of Azure."""
 

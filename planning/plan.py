@@ -13,30 +13,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from planning import catalog
 from planning.catalog.records import AwsNodeType, AzureNodeType
 from planning.cost import Cost
 from planning.facts.derive import Facts, derive
 from planning.facts.fabric import Fabric, Interface
+from planning.facts.image import ImagePlan
 from planning.facts.network import AddressPlan
 from planning.facts.quota import Quota
 from planning.findings import Finding, has_errors
 from planning.launcher import launcher_env
+from planning.names import CLUSTER_TAG, EXPIRES_TAG, ON_DELETE_TAG
+from planning.repair import judge_despite
 from planning.rules import judge
 from planning.shape import read_spec
 from planning.spec import AwsFilesystem, AwsSpec, AzureSpec
 
 OnDelete = Literal["protect", "retain", "delete"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImagePlan:
-    reference: str
-    """AMI id, SSM parameter, or publisher:offer:sku:version."""
-    by_parameter: bool
-    """AWS: an SSM parameter, looked up when the launch template is made and then left alone."""
-    needs_plan: bool
-    """Azure: the marketplace asks for a purchase plan, and for its terms to be accepted once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,48 +120,22 @@ class Assessment:
 
 def assess(raw: object, today: date, folder: Path) -> Assessment:
     """Reads, judges and plans one spec. `folder` holds the stack file, and the set-up file that the spec may name."""
-    spec, findings = read_spec(raw)
+    spec, mistakes = read_spec(raw)
     if spec is None:
-        return Assessment(findings=tuple(findings))
-    facts = derive(spec, today)
-    setup, setup_findings = _setup_lines(spec.nodes.setup, folder)
-    findings = sorted([*judge(spec, facts), *setup_findings])
-    if has_errors(findings) or facts.node is None:
-        return Assessment(findings=tuple(findings), facts=facts)
-    plan = _plan(spec, facts, facts.node, setup, tuple(findings))
-    return Assessment(findings=tuple(findings), facts=facts, plan=plan)
-
-
-def _setup_lines(setup: str | tuple[str, ...], folder: Path) -> tuple[tuple[str, ...], list[Finding]]:
-    """Shell lines of `nodes.setup`; a name is that of a file in `folder`."""
-    if not isinstance(setup, str):
-        return setup, []
-    path = folder / setup
-    try:
-        inside = path.resolve().is_relative_to(folder.resolve())
-        lines = tuple(path.read_text(encoding="utf-8").splitlines()) if inside else ()
-    except (OSError, ValueError) as problem:
-        why = problem.strerror if isinstance(problem, OSError) else "it is not text"
-        return (), [_setup_finding(f"the set-up file {setup} can not be read: {why}")]
-    return lines, [] if inside else [_setup_finding(f"the set-up file {setup} is outside the stack file's folder")]
-
-
-def _setup_finding(message: str) -> Finding:
-    return Finding(
-        "nodes.setup",
-        "setup-file-unreadable",
-        "error",
-        message,
-        "put the file beside the stack file, or write a list of shell lines",
-        "docs/spec.md",
-    )
+        told = judge_despite(raw, lambda repaired: judge(repaired, derive(repaired, today, folder)))
+        return Assessment(findings=tuple(sorted({*mistakes, *told})))
+    facts = derive(spec, today, folder)
+    findings = tuple(judge(spec, facts))
+    if has_errors(findings) or facts.node is None or facts.image is None:
+        return Assessment(findings=findings, facts=facts)
+    return Assessment(findings=findings, facts=facts, plan=_plan(spec, facts, facts.node, facts.image, findings))
 
 
 def _plan(
     spec: AwsSpec | AzureSpec,
     facts: Facts,
     node: AwsNodeType | AzureNodeType,
-    setup: tuple[str, ...],
+    image: ImagePlan,
     findings: tuple[Finding, ...],
 ) -> Plan:
     return Plan(
@@ -178,7 +144,7 @@ def _plan(
         region=spec.region,
         zone=spec.zone,
         account=spec.account,
-        nodes=_nodes(spec, facts, node, setup),
+        nodes=_nodes(spec, facts, node, image),
         fabric=facts.fabric,
         network=facts.network,
         filesystem=_filesystem(spec, facts),
@@ -195,11 +161,7 @@ def _plan(
     )
 
 
-def _nodes(
-    spec: AwsSpec | AzureSpec, facts: Facts, node: AwsNodeType | AzureNodeType, setup: tuple[str, ...]
-) -> NodesPlan:
-    image = catalog.default_image(node)
-    reference = spec.nodes.image or image.parameter or image.urn
+def _nodes(spec: AwsSpec | AzureSpec, facts: Facts, node: AwsNodeType | AzureNodeType, image: ImagePlan) -> NodesPlan:
     fabric = facts.fabric
     card = {
         "type": node.name,
@@ -219,15 +181,11 @@ def _nodes(
         gpu_memory_gib=round(node.gpu_memory_mib / 1024, 2),
         placed=_placed(spec, node, fabric),
         interfaces=facts.interfaces,
-        image=ImagePlan(
-            reference=reference,
-            by_parameter=reference.startswith("/"),
-            needs_plan=reference.startswith("almalinux:"),
-        ),
+        image=image,
         root_disk_gib=spec.nodes.root_disk,
         trusted_launch=isinstance(node, AzureNodeType) and node.trusted_launch,
         local_disks=node.local_disks,
-        setup=setup,
+        setup=facts.setup.lines,
         card=json.dumps(card, sort_keys=True),
     )
 
@@ -272,10 +230,9 @@ def _objects(spec: AwsSpec | AzureSpec) -> ObjectsPlan:
 
 
 def _tags(spec: AwsSpec | AzureSpec) -> dict[str, str]:
-    ours = {"gpu-clusters:cluster": spec.name}
+    ours = {CLUSTER_TAG: spec.name}
     if spec.lifetime.expires is not None:
-        ours["gpu-clusters:expires"] = spec.lifetime.expires.isoformat()
+        ours[EXPIRES_TAG] = spec.lifetime.expires.isoformat()
     if spec.storage.on_delete == "retain":
-        # Policies do not see the retain option of a resource; this says it to them, and to who finds the store later.
-        ours["on-delete"] = "retain"
+        ours[ON_DELETE_TAG] = "retain"
     return {**spec.tags, **ours}

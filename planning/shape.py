@@ -5,14 +5,15 @@ The models are in `planning.spec`; what a well-shaped spec means is judged by `p
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from planning.findings import Finding, near
+from planning.findings import Finding, kind, near, shown
 from planning.spec import SPECS, AwsSpec, AzureSpec
 
 SCHEMA_RULE = "schema"
@@ -20,52 +21,64 @@ REFERENCE = "docs/spec.md"
 Path = tuple[str | int, ...]
 
 
+class Mistake(NamedTuple):
+    """One mistake of shape, and the keys that lead to it."""
+
+    path: Path
+    finding: Finding
+
+
 def read_spec(raw: object) -> tuple[AwsSpec | AzureSpec | None, list[Finding]]:
     """The spec that `raw` holds, or None with one finding per mistake of shape."""
     if not isinstance(raw, Mapping):
-        what = "nothing" if raw is None else f"a {_kind(raw)}"
-        return None, [
-            _finding(
-                (),
-                f"a cluster is a mapping of fields, and this is {what}",
-                "start with name, cloud and region",
-            )
-        ]
+        message = f"a cluster is a mapping of fields, and this is {'nothing' if raw is None else f'a {kind(raw)}'}"
+        return None, [_finding((), message, "start with name, cloud and region")]
+    model = model_of(raw)
+    if model is None:
+        return None, [_cloud_finding(raw), *_shared_findings(raw)]
+    spec, mistakes = read_as(model, raw)
+    return spec, sorted({mistake.finding for mistake in mistakes})
+
+
+def model_of(raw: Mapping[Any, Any]) -> type[AwsSpec] | type[AzureSpec] | None:
+    """The variant that `raw` asks for; None where its cloud is missing or none of ours."""
     cloud = raw.get("cloud")
-    if isinstance(cloud, str) and cloud in SPECS:
-        try:
-            return SPECS[cloud].model_validate(raw), []
-        except ValidationError as problem:
-            return None, _findings(problem, raw, SPECS[cloud])
-    return None, [_cloud_finding(raw), *_shared_findings(raw)]
+    return SPECS.get(cloud) if isinstance(cloud, str) else None
+
+
+def read_as(
+    model: type[AwsSpec] | type[AzureSpec], raw: Mapping[Any, Any]
+) -> tuple[AwsSpec | AzureSpec | None, list[Mistake]]:
+    try:
+        return model.model_validate(raw), []
+    except ValidationError as problem:
+        return None, [_from_error(error, raw, model) for error in problem.errors(include_url=False)]
 
 
 def _cloud_finding(raw: Mapping[Any, Any]) -> Finding:
     if "cloud" not in raw:
         return _finding(("cloud",), "the cloud is missing", "write aws or azure")
-    return _finding(("cloud",), f"{raw['cloud']!r} is no cloud that this project builds on", "write aws or azure")
+    return _finding(("cloud",), f"{shown(raw['cloud'])} is no cloud that this project builds on", "write aws or azure")
 
 
 def _shared_findings(raw: Mapping[Any, Any]) -> list[Finding]:
     """Mistakes that are mistakes on either cloud: all that can be said while the cloud is unknown."""
     found: list[set[Finding]] = []
     for cloud, model in SPECS.items():
-        try:
-            model.model_validate({**raw, "cloud": cloud})
-            return []
-        except ValidationError as problem:
-            found.append(set(_findings(problem, raw, model)))
+        _, mistakes = read_as(model, {**raw, "cloud": cloud})
+        found.append({mistake.finding for mistake in mistakes})
     return sorted(set.intersection(*found))
 
 
-def _findings(problem: ValidationError, raw: Mapping[Any, Any], model: type[BaseModel]) -> list[Finding]:
-    errors = problem.errors(include_url=False)
-    return sorted({_from_error(error, raw, model) for error in errors})
+def _from_error(error: ErrorDetails, raw: Mapping[Any, Any], model: type[BaseModel]) -> Mistake:
+    path = path_of(error, raw)
+    return Mistake(path, _explained(error, path, model))
 
 
-def _from_error(error: ErrorDetails, raw: Mapping[Any, Any], model: type[BaseModel]) -> Finding:
-    path = _path(error["loc"], raw, error["type"])
-    name = str(path[-1]) if path else "cluster"
+def _explained(error: ErrorDetails, path: Path, model: type[BaseModel]) -> Finding:
+    name = str(path[-1]) if path else "a cluster"
+    if len(path) > 1 and isinstance(path[-1], int):
+        name = f"an entry of {path[-2]}"
     context = error.get("ctx") or {}
     explain = _EXPLAIN.get(error["type"])
     if "fix" in context:
@@ -81,10 +94,10 @@ def _from_error(error: ErrorDetails, raw: Mapping[Any, Any], model: type[BaseMod
 
 def _unknown_key(path: Path, model: type[BaseModel]) -> Finding:
     name, parent = str(path[-1]), path[:-1]
-    known = sorted(_fields_at(model, parent))
+    known = sorted(fields_at(model, parent))
     where = ".".join(str(part) for part in parent) or "a cluster"
     for cloud, other in SPECS.items():
-        if other is not model and name in _fields_at(other, parent):
+        if other is not model and name in fields_at(other, parent):
             return _finding(path, f"{name} is a field of {_CLOUD_NAMES[cloud]} clusters only", f"remove {name}")
     close = near(name, known)
     fix = f"did you mean {' or '.join(close)}?" if close else f"{where} takes: {', '.join(known)}"
@@ -95,16 +108,19 @@ _CLOUD_NAMES = {"aws": "AWS", "azure": "Azure"}
 
 
 def _missing_fix(path: Path, model: type[BaseModel]) -> str:
-    field = _fields_at(model, path[:-1]).get(str(path[-1]))
+    field = fields_at(model, path[:-1]).get(str(path[-1]))
+    node_type = "p5.48xlarge" if model is AwsSpec else "Standard_ND96isr_H100_v5"
     examples = {
         "name": "llama-70b",
         "region": "us-east-1" if model is AwsSpec else "eastus",
         "zone": "use1-az6 (a zone id; a derived zone would drift and replace the cluster)",
-        "nodes": "{type: p5.48xlarge, count: 16}"
-        if model is AwsSpec
-        else "{type: Standard_ND96isr_H100_v5, count: 16}",
-        "type": "p5.48xlarge" if model is AwsSpec else "Standard_ND96isr_H100_v5",
+        "nodes": f"{{type: {node_type}, count: 16}}",
+        "type": node_type,
         "count": "16",
+        "id": "cr-0123456789abcdef0" if model is AwsSpec else "the id of the capacity reservation group",
+        "vpc": "vpc-0123456789abcdef0",
+        "subnet": "subnet-0123456789abcdef0" if model is AwsSpec else "the id of the subnet",
+        "confirm": "true, since a block that is bought can not be given back",
     }
     example = examples.get(str(path[-1]))
     if example:
@@ -112,7 +128,7 @@ def _missing_fix(path: Path, model: type[BaseModel]) -> str:
     return (field.description if field and field.description else None) or f"write {path[-1]}"
 
 
-def _fields_at(model: type[BaseModel], path: Path) -> dict[str, Any]:
+def fields_at(model: type[BaseModel], path: Path) -> dict[str, Any]:
     """Fields of the model that stands at `path` below `model`; none where no model does."""
     fields: dict[str, Any] = dict(model.model_fields)
     for part in path:
@@ -130,17 +146,16 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
             yield from _models(part)
 
 
-def _path(loc: tuple[int | str, ...], raw: object, kind: str) -> Path:
-    """`loc` without the tags of unions that pydantic puts into it."""
+def path_of(error: ErrorDetails, raw: Any) -> Path:
+    """Where an error is in `raw`: its `loc` without the tags of unions that pydantic puts into it."""
+    loc = error["loc"]
     out: list[str | int] = []
-    here: object = raw
     for index, part in enumerate(loc):
-        if isinstance(here, Mapping) and part in here:
-            here = here[part]
-        elif isinstance(here, (list, tuple)) and isinstance(part, int) and part < len(here):
-            here = here[part]
-        elif not (index == len(loc) - 1 and kind == "missing"):
-            continue
+        try:
+            raw = raw[part]
+        except (KeyError, IndexError, TypeError):
+            if index < len(loc) - 1 or error["type"] != "missing":
+                continue
         out.append(part)
     return tuple(out)
 
@@ -149,20 +164,10 @@ def _finding(path: Path, message: str, fix: str) -> Finding:
     return Finding(".".join(str(p) for p in path), SCHEMA_RULE, "error", message, fix, REFERENCE)
 
 
-def _kind(value: object) -> str:
-    return {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "mapping"}.get(
-        type(value), type(value).__name__
-    )
-
-
 def _found(value: object) -> str:
-    """What was found, short; long text is not repeated, it may be a secret."""
-    if value is None:
-        return "nothing (null)"
-    if isinstance(value, (Mapping, list)):
-        return f"a {_kind(value)}"
-    shown = repr(value)
-    return f"{shown} ({_kind(value)})" if len(shown) <= 60 else f"a {_kind(value)} of {len(shown)} characters"
+    """What was found, with its kind where that is not said yet."""
+    text = shown(value)
+    return f"{text} ({kind(value)})" if isinstance(value, str | int | float) and not text.startswith("a ") else text
 
 
 Explain = Callable[[str, object, Mapping[str, Any]], tuple[str, str]]
@@ -173,21 +178,16 @@ def _wants(what: str, example: Callable[[object], str]) -> Explain:
 
 
 def _as_integer(value: object) -> str:
-    if isinstance(value, float) and value == value and abs(value) < 1e15:
+    if isinstance(value, float) and abs(value) < 1e15:
         return f"write {max(round(value), 1)}"
-    if isinstance(value, str) and value.strip().lstrip("+-").isdigit():
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,15}", value.strip()):
         return f"write {value.strip()} without quotes"
     return "write a whole number without quotes, such as 16"
 
 
 def _literal(name: str, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
-    allowed = (
-        str(context.get("expected", ""))
-        .replace("'", "")
-        .replace(" or ", ", ")
-        .replace("True", "true")
-        .replace("False", "false")
-    )
+    allowed = str(context["expected"]).replace("'", "").replace(" or ", ", ")
+    allowed = allowed.replace("True", "true").replace("False", "false")
     close = near(value, allowed.split(", ")) if isinstance(value, str) else []
     fix = f"did you mean {close[0]}? {name} takes: {allowed}" if close else f"{name} takes: {allowed}"
     return f"{name} does not take {_found(value)}", fix
@@ -195,7 +195,12 @@ def _literal(name: str, value: object, context: Mapping[str, Any]) -> tuple[str,
 
 def _at_least(name: str, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
     least = context["ge"]
-    return f"{name} is {value!r}, and the least is {least}", f"write {least} or more"
+    return f"{name} is {shown(value)}, and the least is {least}", f"write {least} or more"
+
+
+def _at_most(name: str, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
+    most = context["le"]
+    return f"{name} is {shown(value)}, and the most is {most}", f"write {most} or less"
 
 
 def _pattern(name: str, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
@@ -204,6 +209,7 @@ def _pattern(name: str, value: object, context: Mapping[str, Any]) -> tuple[str,
 
 
 _EXPLAIN: dict[str, Explain] = {
+    "invalid_key": lambda *_: ("a key is not text, and fields have names", "put the key in quotes, or remove it"),
     "int_type": _wants("a whole number", _as_integer),
     "int_from_float": _wants("a whole number", _as_integer),
     "float_type": _wants("a number", lambda _: "write a number without quotes"),
@@ -211,7 +217,7 @@ _EXPLAIN: dict[str, Explain] = {
     "finite_number": _wants("a finite number", lambda _: "write an amount, or leave the field out"),
     "string_type": _wants(
         "text",
-        lambda value: f'put it in quotes: "{value}"' if isinstance(value, (int, float)) else "write text",
+        lambda value: f'put it in quotes: "{shown(value)}"' if isinstance(value, (int, float)) else "write text",
     ),
     "string_too_short": _wants("text that is not empty", lambda _: "write a value, or leave the field out"),
     "bool_type": _wants("true or false", lambda _: "write true or false without quotes (yes and on are text)"),
@@ -224,13 +230,10 @@ _EXPLAIN: dict[str, Explain] = {
     "literal_error": _literal,
     "greater_than_equal": _at_least,
     "greater_than": lambda name, value, ctx: (
-        f"{name} is {value!r}, and must be above {ctx['gt']}",
+        f"{name} is {shown(value)}, and must be above {ctx['gt']:g}",
         "write a positive amount",
     ),
-    "less_than_equal": lambda name, value, ctx: (
-        f"{name} is {value!r}, and the most is {ctx['le']}",
-        f"write {ctx['le']} or less",
-    ),
+    "less_than_equal": _at_most,
     "string_pattern_mismatch": _pattern,
     "reservation": _wants(
         "an id or a mapping",

@@ -1,7 +1,7 @@
 """The shape of a cluster's spec: pydantic models, units and defaults. What a spec means: `planning.rules`.
 
-`read_spec` turns a plain value (as YAML or Pulumi's config gives it) into a model, and every mistake of shape into a
-finding. The models are frozen, forbid unknown keys and hold plain values only.
+How a plain value becomes a model, and a mistake of shape a finding: `planning.shape`. The models are frozen, forbid
+unknown keys and hold plain values only.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from planning.findings import LONGEST_SHOWN, shown
 from planning.units import parse_date, parse_network, parse_size, show_size
 
-NAME = re.compile(r"[a-z][a-z0-9-]{1,19}")
+NAME = re.compile(r"[a-z](-?[a-z0-9])+")
+LONGEST_NAME = 20
 SSH_KEY_KINDS = (
     "ssh-ed25519",
     "ssh-rsa",
@@ -36,7 +38,7 @@ SSH_KEY_KINDS = (
     "ecdsa-sha2-nistp384",
     "ecdsa-sha2-nistp521",
 )
-WHOLE_SIZE = r"^\d+(\.\d+)?(GiB|TiB|PiB)$"
+WHOLE_SIZE = r"^[0-9]+(\.[0-9]+)?(GiB|TiB|PiB)$"
 
 
 def _refuse(kind: LiteralString, message: str, fix: str) -> PydanticCustomError:
@@ -44,12 +46,17 @@ def _refuse(kind: LiteralString, message: str, fix: str) -> PydanticCustomError:
 
 
 def _cluster_name(value: str) -> str:
-    if NAME.fullmatch(value):
+    if NAME.fullmatch(value) and len(value) <= LONGEST_NAME:
         return value
-    why = "every resource name derives from it, so it takes 2 to 20 lower-case letters a-z, digits and hyphens, a letter first"
-    legal = re.sub(r"[^a-z0-9-]", "-", value.lower()).lstrip("-0123456789")[:20]
-    fix = f"write {legal}" if NAME.fullmatch(legal) else "write a name such as llama-70b"
-    raise _refuse("name", f"{value!r} ({len(value)} characters) is no cluster name: {why}", fix)
+    why = (
+        f"every resource name derives from it, so it takes 2 to {LONGEST_NAME} lower-case letters a-z, digits and "
+        "single hyphens, a letter first and no hyphen last"
+    )
+    legal = re.sub(r"[^a-z0-9]+", "-", value.lower()).lstrip("-0123456789")[:LONGEST_NAME].strip("-")
+    short = len(value) <= LONGEST_SHOWN
+    fix = f"write {legal}" if short and NAME.fullmatch(legal) else "write a name such as llama-70b"
+    length = f" ({len(value)} characters)" if short and len(value) > LONGEST_NAME else ""
+    raise _refuse("name", f"{shown(value)}{length} is no cluster name: {why}", fix)
 
 
 def _zone_as_text(value: object) -> object:
@@ -60,9 +67,16 @@ def _azure_zone(value: str) -> str:
     if value not in ("1", "2", "3"):
         raise _refuse(
             "zone",
-            f"{value!r} is no zone: Azure numbers the zones of a region 1, 2 and 3",
+            f"{shown(value)} is no zone: Azure numbers the zones of a region 1, 2 and 3",
             'write "1", "2" or "3"',
         )
+    return value
+
+
+def _no_number(value: object) -> object:
+    """In Python 1 equals True, so that a literal would take it."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise _refuse("switch", f"{shown(value)} (number) is neither true nor false", "write true or false")
     return value
 
 
@@ -93,8 +107,9 @@ def _public_key(value: str) -> str:
 
 
 def _mount_point(value: str) -> str:
-    if not re.fullmatch(r"(/[A-Za-z0-9._-]+)+", value):
-        raise _refuse("mount", f"{value!r} is not an absolute path", "write a path such as /lustre")
+    if not re.fullmatch(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9._-]+)+", value):
+        message = f"{shown(value)} is not a plain path from the root, without blanks, dots alone or a slash at its end"
+        raise _refuse("mount", message, "write a path such as /lustre")
     return value
 
 
@@ -102,7 +117,7 @@ def _prefix(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*", value):
         raise _refuse(
             "prefix",
-            f"{value!r} is not a plain prefix of object names",
+            f"{shown(value)} is not a plain prefix of object names",
             "write it without slashes at the ends, such as checkpoints",
         )
     return value
@@ -122,7 +137,9 @@ Network4 = Annotated[
     WithJsonSchema({"type": "string", "examples": ["10.40.0.0/16"]}),
 ]
 ClusterName = Annotated[
-    str, AfterValidator(_cluster_name), WithJsonSchema({"type": "string", "pattern": f"^{NAME.pattern}$"})
+    str,
+    AfterValidator(_cluster_name),
+    WithJsonSchema({"type": "string", "pattern": f"^{NAME.pattern}$", "maxLength": LONGEST_NAME}),
 ]
 AzureZone = Annotated[
     str,
@@ -130,13 +147,16 @@ AzureZone = Annotated[
     AfterValidator(_azure_zone),
     WithJsonSchema({"enum": ["1", "2", "3", 1, 2, 3]}),
 ]
+Switch = Annotated[Literal["auto", True, False], BeforeValidator(_no_number)]
 PublicKey = Annotated[str, AfterValidator(_public_key)]
 MountPoint = Annotated[str, AfterValidator(_mount_point)]
 Prefix = Annotated[str, AfterValidator(_prefix)]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], Field(strict=False)]
-Count = Annotated[int, Field(ge=1)]
-Days = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, le=2**32)]
+"""No more than there are IPv4 addresses; what a fabric or a network takes is judged by rules."""
+Days = Annotated[int, Field(ge=1, le=2**31 - 1)]
+"""No more than a lifecycle rule of either cloud can hold."""
 Usd = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -144,7 +164,12 @@ class Part(BaseModel):
     """Base of every part of a spec: frozen, no unknown keys, no conversions between types."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, defer_build=True, use_attribute_docstrings=True, hide_input_in_errors=True
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        defer_build=True,
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
     )
 
 
@@ -171,17 +196,18 @@ class BuyBlock(Part):
 
     buy: Text
     """Offering id."""
-    confirm: Literal[True]
+    confirm: Annotated[Literal[True], BeforeValidator(_no_number)]
 
 
 def _reservation_kind(value: object) -> str | None:
+    """The tag of its form; with a blank, since a tag that is a field's name would be taken for a part of the path."""
     if isinstance(value, dict):
-        return "buy" if "buy" in value or "confirm" in value else "known"
-    return {Reserved: "known", BuyBlock: "buy", str: "id"}.get(type(value))
+        return "a purchase" if "buy" in value or "confirm" in value else "a reservation"
+    return {Reserved: "a reservation", BuyBlock: "a purchase", str: "an id"}.get(type(value))
 
 
 Reservation = Annotated[
-    Annotated[str, Tag("id")] | Annotated[Reserved, Tag("known")] | Annotated[BuyBlock, Tag("buy")],
+    Annotated[str, Tag("an id")] | Annotated[Reserved, Tag("a reservation")] | Annotated[BuyBlock, Tag("a purchase")],
     Discriminator(
         _reservation_kind,
         custom_error_type="reservation",
@@ -270,9 +296,9 @@ class AwsFilesystem(Filesystem):
     deployment: Literal["persistent", "scratch"] = "persistent"
     backup_days: Annotated[int, Field(ge=0, le=90)] = 7
     """Days that daily backups are kept; 0 makes none."""
-    efa: Literal["auto", True, False] = "auto"
+    efa: Switch = "auto"
     """auto: on where the nodes have EFA and the capacity allows it."""
-    metadata_iops: Annotated[int, Field(ge=1)] | None = None
+    metadata_iops: Count | None = None
     """Absent: FSx scales them with the capacity."""
     compression: Literal["none", "lz4"] = "lz4"
 
@@ -338,7 +364,7 @@ class Spec(Part):
 
 class AwsSpec(Spec):
     cloud: Literal["aws"]
-    account: Annotated[str, Field(pattern=r"^\d{12}$")] | None = None
+    account: Annotated[str, Field(pattern=r"^[0-9]{12}$")] | None = None
     zone: Text
     """Zone id, such as use1-az6: zone names differ from account to account."""
     nodes: AwsNodes

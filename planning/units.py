@@ -6,15 +6,20 @@ Each parser takes what YAML gave and returns a plain value, or raises `PydanticC
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, datetime, time
 from decimal import Decimal
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from typing import LiteralString
 
 from pydantic_core import PydanticCustomError
 
+from planning.findings import shown
+
 GIB_PER = {"GiB": 1, "TiB": 1024, "PiB": 1024**2}
-_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[A-Za-z]+)")
+_SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>[A-Za-z]+)")
+_MOST_DIGITS = 15
+"""A longer number is a slip of the keyboard, and would not be exact."""
+_SIZE_FIX = "write a number with a binary unit, such as 38400GiB or 48TiB"
 _DECIMAL_BYTES = {"gb": 10**9, "tb": 10**12, "pb": 10**15}
 _GO_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?: 00:00:00 \+0000 UTC)?")
 
@@ -25,25 +30,17 @@ def _wrong(kind: LiteralString, message: str, fix: str) -> PydanticCustomError:
 
 def parse_size(value: object) -> int:
     """GiB of a size such as `38400GiB` or `48TiB`."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise _wrong(
-            "size",
-            f"{_shown(value)} is not a size",
-            "write a number with a binary unit, such as 38400GiB or 48TiB",
-        )
-    if not isinstance(value, str):
-        raise _wrong(
-            "size",
-            f"{value} has no unit, and GiB and TiB differ a thousandfold",
-            f"write {value:g}GiB or {value:g}TiB",
-        )
-    found = _SIZE.fullmatch(value.strip())
-    if not found:
-        raise _wrong("size", f"{value!r} is not a size", "write a number with a binary unit, such as 38400GiB or 48TiB")
+    if isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value < 10**_MOST_DIGITS:
+        number = f"{value:f}".rstrip("0").rstrip(".")
+        why = f"{value} has no unit, and GiB and TiB differ a thousandfold"
+        raise _wrong("size", why, f"write {number}GiB or {number}TiB")
+    found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if not found or len(found["number"]) > _MOST_DIGITS:
+        raise _wrong("size", f"{shown(value)} is not a size", _SIZE_FIX)
     number, unit = Decimal(found["number"]), found["unit"]
     gib = number * GIB_PER[unit] if unit in GIB_PER else None
     if gib is None:
-        raise _wrong("size", *_unit_advice(value, number, unit))
+        raise _wrong("size", *_unit_advice(found[0], number, unit))
     if gib != int(gib):
         raise _wrong("size", f"{value} is {gib:f} GiB, not a whole number of GiB", f"write {int(gib) + 1}GiB")
     return int(gib)
@@ -53,10 +50,10 @@ def _unit_advice(value: str, number: Decimal, unit: str) -> tuple[str, str]:
     """Message and fix for a unit that is none of ours; decimal ones are told in GiB."""
     spelled = {name.casefold(): name for name in GIB_PER}
     if unit.casefold() in spelled:
-        return f"{value!r} spells its unit {unit!r}", f"write {number:f}{spelled[unit.casefold()]}"
+        return f"{value} spells its unit {unit!r}", f"write {number:f}{spelled[unit.casefold()]}"
     bytes_per = _DECIMAL_BYTES.get(unit.casefold())
     if bytes_per is None:
-        return f"{value!r} has the unknown unit {unit!r}", "use GiB, TiB or PiB, such as 38400GiB or 48TiB"
+        return f"{shown(value)} has an unknown unit", "use GiB, TiB or PiB, such as 38400GiB or 48TiB"
     gib = number * bytes_per / 1024**3
     binary = unit[0].upper() + "iB"
     if number == int(number):
@@ -74,7 +71,11 @@ def show_size(gib: int) -> str:
 
 def parse_date(value: object) -> date:
     """A calendar day, as YAML gives it, as text, or as Pulumi hands a YAML date to a program."""
-    if isinstance(value, date):
+    if isinstance(value, datetime):
+        # What YAML's own readers make of a date with a time; Pulumi hands on text.
+        if value.time() == time():
+            return value.date()
+    elif isinstance(value, date):
         return value
     found = _GO_DATE.fullmatch(value) if isinstance(value, str) else None
     try:
@@ -82,35 +83,26 @@ def parse_date(value: object) -> date:
             return date.fromisoformat(found[1])
     except ValueError:
         pass
-    raise _wrong("date", f"{_shown(value)} is not a calendar day", "write the day as 2035-12-31")
+    raise _wrong("date", f"{shown(value)} is not a calendar day", "write the day as 2035-12-31")
 
 
 def parse_network(value: object) -> IPv4Network:
     """An IPv4 network in CIDR form without host bits."""
-    if not isinstance(value, str) or "/" not in value:
-        raise _wrong(
-            "network",
-            f"{_shown(value)} is not an IPv4 network",
-            "write an address and a prefix, such as 10.40.0.0/16",
-        )
+    if isinstance(value, IPv4Network):
+        return value
+    found = _NETWORK.fullmatch(value) if isinstance(value, str) else None
     try:
-        return IPv4Network(value)
+        whole = IPv4Network(found[0], strict=False) if found else None
     except (AddressValueError, NetmaskValueError):
-        raise _wrong(
-            "network",
-            f"{value!r} is not an IPv4 network",
-            "write an address and a prefix, such as 10.40.0.0/16",
-        ) from None
-    except ValueError:
-        whole = IPv4Network(value, strict=False)
-        raise _wrong(
-            "network",
-            f"{value} has host bits set, which both clouds refuse",
-            f"write {whole}, the network that holds it",
-        ) from None
+        whole = None
+    if whole is None:
+        fix = "write an address and a prefix, such as 10.40.0.0/16"
+        raise _wrong("network", f"{shown(value)} is not an IPv4 network", fix)
+    if str(whole) != value:
+        why = f"{value} has host bits set, which both clouds refuse"
+        raise _wrong("network", why, f"write {whole}, the network that holds it")
+    return whole
 
 
-def _shown(value: object) -> str:
-    """A value as a message may show it: short, and never a long text that might be a secret."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"a {type(value).__name__} of {len(text)} characters"
+_NETWORK = re.compile(r"[0-9.]+/(0|[1-9][0-9]?)")
+"""Not a netmask, not a host mask: IPv4Network would take both."""

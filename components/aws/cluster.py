@@ -1,4 +1,4 @@
-"""`EfaCluster`: an AWS cluster of EFA nodes in one zone. Its rooms are the modules beside this one."""
+"""`EfaCluster`: an AWS cluster of EFA nodes in one zone. Its rooms are the modules beside it."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ class EfaCluster(GpuCluster):
         network = declare_network(plan, name, self, self._given_network)
         objects = declare_objects(plan, name, self)
         identity = declare_identity(plan, name, self, objects.bucket.arn)
-        filesystem = plan.filesystem and declare_filesystem(plan, plan.filesystem, name, self, network)
+        filesystem = declare_filesystem(plan, name, self, network)
         if plan.nodes.running:
             boot = first_boot(plan, filesystem.source if filesystem else None)
             declare_nodes(plan, name, self, network, identity, boot)
         tag = f"Name=tag:gpu-clusters:cluster,Values={plan.name}"
-        listing = f"aws ec2 describe-instances --region {plan.region} --filters '{tag}' Name=instance-state-name,Values=running"
+        filters = f"--filters '{tag}' Name=instance-state-name,Values=running"
+        query = "--query 'Reservations[].Instances[].PrivateIpAddress' --output text"
         return Places(
             mount_command=filesystem.mount_command if filesystem else None,
             objects_uri=objects.uri,
             access_command=f"aws ssm start-session --region {plan.region} --target INSTANCE_ID",
-            hosts_command=f"{listing} --query 'Reservations[].Instances[].PrivateIpAddress' --output text",
+            hosts_command=f"aws ec2 describe-instances --region {plan.region} {filters} {query}",
         )

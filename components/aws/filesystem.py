@@ -11,10 +11,12 @@ from components.aws.network import Network
 from components.aws.tags import named
 from components.bootstrap.lustre import MOUNT_OPTIONS
 from components.cluster import data_store_options
-from planning.plan import FilesystemPlan, Plan
+from planning.plan import Plan
 
 LUSTRE_VERSION = "2.15"
 """PERSISTENT_2 needs 2.12 or later. Source: FSx for Lustre user guide."""
+MAINTENANCE = "7:03:00"
+"""Sunday, 03:00 UTC, rather than a time that FSx picks; the same on Azure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +26,10 @@ class Filesystem:
     mount_command: pulumi.Output[str]
 
 
-def declare_filesystem(
-    plan: Plan, wanted: FilesystemPlan, name: str, parent: pulumi.Resource, network: Network
-) -> Filesystem:
-    assert network.filesystem_group is not None
+def declare_filesystem(plan: Plan, name: str, parent: pulumi.Resource, network: Network) -> Filesystem | None:
+    wanted = plan.filesystem
+    if wanted is None or network.filesystem_group is None:
+        return None
     lustre = aws.fsx.LustreFileSystem(
         f"{name}-lustre",
         subnet_ids=network.subnet_id,
@@ -46,11 +48,12 @@ def declare_filesystem(
         data_compression_type="LZ4" if wanted.compression else "NONE",
         automatic_backup_retention_days=wanted.backup_days,
         copy_tags_to_backups=True,
+        weekly_maintenance_start_time=MAINTENANCE,
         skip_final_backup=False,
         final_backup_tags=named(plan, "lustre-final-backup"),
         tags=named(plan, "lustre"),
         # FSx looks at the security group's rules when it is created with EFA.
-        opts=data_store_options(plan, parent, depends_on=list(network.ready)),
+        opts=data_store_options(plan, parent, depends_on=list(network.rules)),
     )
     source = pulumi.Output.concat(lustre.dns_name, "@tcp:/", lustre.mount_name)
     command = pulumi.Output.concat(f"sudo mount -t lustre -o {MOUNT_OPTIONS} ", source, f" {wanted.mount}")

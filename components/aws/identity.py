@@ -75,11 +75,13 @@ def node_policy(plan: Plan, bucket_arn: str) -> dict[str, object]:
     if plan.filesystem is not None:
         statements.append(
             {
-                # The EFA client set-up asks for the filesystem; the call takes no finer resource than the account's.
-                "Sid": "DescribeFilesystem",
+                # A client that may not ask for its filesystem falls back to TCP without a word. The action takes no
+                # resource (service authorization reference, Amazon FSx), so that the region bounds it.
+                "Sid": "DescribeFilesystems",
                 "Effect": "Allow",
-                "Action": ["fsx:DescribeFileSystems"],
-                "Resource": f"arn:{partition_of(plan.region)}:fsx:{plan.region}:{plan.account or '*'}:file-system/*",
+                "Action": "fsx:DescribeFileSystems",
+                "Resource": "*",
+                "Condition": {"StringEquals": {"aws:RequestedRegion": plan.region}},
             }
         )
     return {"Version": "2012-10-17", "Statement": statements}

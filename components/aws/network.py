@@ -34,8 +34,10 @@ class Network:
     availability_zone: pulumi.Input[str]
     nodes_group: aws.ec2.SecurityGroup
     filesystem_group: aws.ec2.SecurityGroup | None
-    ready: Sequence[pulumi.Resource]
-    """Routes and security-group rules: what must exist before nodes boot and before FSx checks its group."""
+    rules: Sequence[pulumi.Resource]
+    """Of the security groups: FSx looks at them when it is created."""
+    routes: Sequence[pulumi.Resource]
+    """The nodes' ways out, which their first boot needs."""
 
 
 def declare_network(plan: Plan, name: str, parent: pulumi.Resource, existing: NetworkInputs | None) -> Network:
@@ -50,14 +52,15 @@ def declare_network(plan: Plan, name: str, parent: pulumi.Resource, existing: Ne
         filesystem_group = _group(
             plan, name, "filesystem", "FSx for Lustre: reached by the nodes", existing, ground_options(plan, parent)
         )
-        rules += _lustre_rules(plan, name, nodes_group, filesystem_group, child)
+        rules += _lustre_rules(plan, name, nodes_group, filesystem_group, parent)
     return Network(
         vpc_id=existing.vpc_id,
         subnet_id=existing.subnet_id,
         availability_zone=existing.availability_zone,
         nodes_group=nodes_group,
         filesystem_group=filesystem_group,
-        ready=[*routes, *rules],
+        rules=rules,
+        routes=routes,
     )
 
 
@@ -92,7 +95,7 @@ def _vpc(
         opts=child,
     )
     gateway = aws.ec2.InternetGateway(f"{name}-internet", vpc_id=vpc.id, tags=named(plan, "internet"), opts=child)
-    public_table, public_route = _routes(plan, name, "public", vpc, public, child, gateway_id=gateway.id)
+    _, public_route = _routes(plan, name, "public", vpc, public, child, gateway_id=gateway.id)
     address = aws.ec2.Eip(f"{name}-nat", domain="vpc", tags=named(plan, "nat"), opts=child)
     nat = aws.ec2.NatGateway(
         f"{name}-nat",
@@ -113,7 +116,7 @@ def _vpc(
         opts=child,
     )
     inputs = NetworkInputs(vpc_id=vpc.id, subnet_id=nodes.id, availability_zone=nodes.availability_zone)
-    return inputs, [nodes_route, s3, public_table]
+    return inputs, [nodes_route, s3]
 
 
 def _routes(
@@ -159,9 +162,7 @@ def _node_rules(
 ) -> list[pulumi.Resource]:
     """EFA traffic is not IP: it needs the group to name itself in both directions, whatever else is open."""
     rules: list[pulumi.Resource] = [
-        *_both_ways(
-            plan, f"{name}-nodes-fabric", nodes, nodes, "-1", None, "EFA and everything among the nodes", child
-        ),
+        *_both_ways(plan, name, "nodes-fabric", nodes, nodes, "-1", None, "EFA and everything among the nodes", child),
         aws.vpc.SecurityGroupEgressRule(
             f"{name}-nodes-out",
             security_group_id=nodes.id,
@@ -195,31 +196,29 @@ def _lustre_rules(
     name: str,
     nodes: aws.ec2.SecurityGroup,
     filesystem: aws.ec2.SecurityGroup,
-    child: pulumi.ResourceOptions,
+    parent: pulumi.Resource,
 ) -> list[pulumi.Resource]:
-    """Lustre between servers and nodes, both ways; over EFA all traffic, which FSx checks when it is created."""
+    """Lustre among servers and between them and nodes, both ways, since servers call back; over EFA all traffic."""
+    child = pulumi.ResourceOptions(parent=parent)
     over_efa = plan.filesystem is not None and plan.filesystem.efa
+    traffic = [("", "-1", None)] if over_efa else [(f"-{ports[0]}", "tcp", ports) for ports in LUSTRE_PORTS]
+    pairs = (
+        # A filesystem that is left behind does not work without its servers' own rules.
+        ("filesystem-self", filesystem, filesystem, ground_options(plan, parent)),
+        ("filesystem-nodes", filesystem, nodes, child),
+        ("nodes-filesystem", nodes, filesystem, child),
+    )
     rules: list[pulumi.Resource] = []
-    for own, other, who in ((filesystem, filesystem, "self"), (filesystem, nodes, "nodes")):
-        base = f"{name}-filesystem-{who}"
-        if over_efa:
-            rules += _both_ways(plan, base, own, other, "-1", None, f"Lustre over EFA, {who}", child)
-            continue
-        for ports in LUSTRE_PORTS:
-            rules += _both_ways(plan, f"{base}-{ports[0]}", own, other, "tcp", ports, f"Lustre, {who}", child)
-    # The servers call back to the clients.
-    if over_efa:
-        rules += _both_ways(plan, f"{name}-nodes-filesystem", nodes, filesystem, "-1", None, "Lustre over EFA", child)
-    else:
-        for ports in LUSTRE_PORTS:
-            base = f"{name}-nodes-filesystem-{ports[0]}"
-            rules += _both_ways(plan, base, nodes, filesystem, "tcp", ports, "Lustre", child)
+    for role, own, other, opts in pairs:
+        for suffix, protocol, ports in traffic:
+            rules += _both_ways(plan, name, f"{role}{suffix}", own, other, protocol, ports, f"Lustre, {role}", opts)
     return rules
 
 
 def _both_ways(
     plan: Plan,
-    base: str,
+    name: str,
+    role: str,
     group: aws.ec2.SecurityGroup,
     other: aws.ec2.SecurityGroup,
     protocol: str,
@@ -232,14 +231,14 @@ def _both_ways(
     for direction, rule in (("in", aws.vpc.SecurityGroupIngressRule), ("out", aws.vpc.SecurityGroupEgressRule)):
         rules.append(
             rule(
-                f"{base}-{direction}",
+                f"{name}-{role}-{direction}",
                 security_group_id=group.id,
                 referenced_security_group_id=other.id,
                 ip_protocol=protocol,
                 from_port=ports and ports[0],
                 to_port=ports and ports[1],
                 description=description,
-                tags=named(plan, f"{base.removeprefix(plan.name + '-')}-{direction}"),
+                tags=named(plan, f"{role}-{direction}"),
                 opts=child,
             )
         )

@@ -6,8 +6,7 @@ granted whole or refused with nothing left to pay, and the Auto Scaling group la
 
 from __future__ import annotations
 
-import base64
-from dataclasses import dataclass
+import hashlib
 
 import pulumi
 import pulumi_aws as aws
@@ -23,13 +22,8 @@ ROOT_DEVICE = "/dev/sda1"
 RESERVE_TIMEOUT = "10m"
 """The provider retries a refusal for lack of capacity; after this long it is told."""
 START_TIMEOUT = "30m"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
-    """What a node is, apart from what starts it."""
-
-    launch_template: aws.ec2.LaunchTemplate
+HEALTH_GRACE_SECONDS = 900
+"""Status checks of eight-GPU nodes pass only minutes after they run."""
 
 
 def declare_nodes(
@@ -40,7 +34,7 @@ def declare_nodes(
     identity: Identity,
     first_boot: pulumi.Input[str],
 ) -> None:
-    """`first_boot` is the nodes' user data, not yet encoded."""
+    """`first_boot` is the nodes' user data, encoded."""
     child = pulumi.ResourceOptions(parent=parent)
     group = None
     if plan.nodes.placed:
@@ -60,12 +54,13 @@ def declare_nodes(
         placement_group=group.name if group else None,
         launch_template={"id": template.id, "version": template.latest_version.apply(str)},
         health_check_type="EC2",
-        # A node that is taken out and replaced by itself would kill the job on all others.
-        suspended_processes=["AZRebalance", "ReplaceUnhealthy", "InstanceRefresh"],
+        health_check_grace_period=HEALTH_GRACE_SECONDS,
+        # A dead node leaves before its successor starts: the reservation is full, and no other capacity is used.
+        instance_maintenance_policy={"min_healthy_percentage": 0, "max_healthy_percentage": 100},
         wait_for_capacity_timeout=START_TIMEOUT,
         tags=tags,
         opts=pulumi.ResourceOptions.merge(
-            child, pulumi.ResourceOptions(depends_on=[*network.ready, *identity.granted])
+            child, pulumi.ResourceOptions(depends_on=[*network.routes, *network.rules, *identity.granted])
         ),
     )
 
@@ -109,9 +104,14 @@ def _template(
     reservation: aws.ec2.CapacityReservation,
     first_boot: pulumi.Input[str],
 ) -> aws.ec2.LaunchTemplate:
-    image, ignored = _image(plan, child)
+    image = plan.nodes.image.reference
+    role, ignored = "nodes", []
+    if plan.nodes.image.by_parameter:
+        # Found once and then left alone, lest every `up` brings a newer one; another parameter is another template.
+        role, ignored = f"nodes-{hashlib.sha256(image.encode()).hexdigest()[:6]}", ["imageId"]
+        image = aws.ssm.get_parameter_output(name=image, opts=pulumi.InvokeOptions(parent=child.parent)).value
     return aws.ec2.LaunchTemplate(
-        f"{name}-nodes",
+        f"{name}-{role}",
         description=f"Nodes of the GPU cluster {plan.name}",
         update_default_version=True,
         instance_type=plan.nodes.type,
@@ -133,7 +133,7 @@ def _template(
                 },
             }
         ],
-        user_data=pulumi.Output.from_input(first_boot).apply(lambda text: base64.b64encode(text.encode()).decode()),
+        user_data=first_boot,
         tag_specifications=[
             {"resource_type": kind, "tags": named(plan, "node")} for kind in ("instance", "volume", "network-interface")
         ],
@@ -151,15 +151,6 @@ def _interface(interface: Interface, network: Network) -> aws.ec2.LaunchTemplate
         security_groups=[network.nodes_group.id],
         delete_on_termination="true",
     )
-
-
-def _image(plan: Plan, child: pulumi.ResourceOptions) -> tuple[pulumi.Input[str], list[str]]:
-    """The AMI, and what to leave alone: one that was looked up stays as it was found, lest every `up` replaces nodes."""
-    image = plan.nodes.image
-    if not image.by_parameter:
-        return image.reference, []
-    found = aws.ssm.get_parameter_output(name=image.reference, opts=pulumi.InvokeOptions(parent=child.parent))
-    return found.value, ["imageId"]
 
 
 def _key_name(plan: Plan, name: str, child: pulumi.ResourceOptions) -> pulumi.Input[str] | None:

@@ -12,6 +12,8 @@ from components.aws.tags import named
 from components.cluster import data_store_options
 from planning.plan import Plan
 
+BROKEN_UPLOAD_DAYS = 7
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objects:
@@ -20,16 +22,16 @@ class Objects:
 
 
 def declare_objects(plan: Plan, name: str, parent: pulumi.Resource) -> Objects:
-    child = pulumi.ResourceOptions(parent=parent)
+    kept = data_store_options(plan, parent)
     bucket = aws.s3.Bucket(
         f"{name}-objects",
         bucket=plan.objects.name,
         force_destroy=False,
         tags=named(plan, "objects"),
-        opts=data_store_options(plan, parent),
+        opts=kept,
     )
     aws.s3.BucketOwnershipControls(
-        f"{name}-objects", bucket=bucket.id, rule={"object_ownership": "BucketOwnerEnforced"}, opts=child
+        f"{name}-objects", bucket=bucket.id, rule={"object_ownership": "BucketOwnerEnforced"}, opts=kept
     )
     public_access = aws.s3.BucketPublicAccessBlock(
         f"{name}-objects",
@@ -38,29 +40,29 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource) -> Objects:
         block_public_policy=True,
         ignore_public_acls=True,
         restrict_public_buckets=True,
-        opts=child,
+        opts=kept,
     )
     aws.s3.BucketServerSideEncryptionConfiguration(
         f"{name}-objects",
         bucket=bucket.id,
         rules=[{"apply_server_side_encryption_by_default": {"sse_algorithm": "AES256"}}],
-        opts=child,
+        opts=kept,
     )
     # Not versioned: each checkpoint has its own name, and kept versions of terabytes would double the bill unseen.
     aws.s3.BucketVersioning(
         f"{name}-objects",
         bucket=bucket.id,
         versioning_configuration={"status": "Disabled"},
-        opts=child,
+        opts=kept,
     )
     aws.s3.BucketPolicy(
         f"{name}-objects",
         bucket=bucket.id,
         policy=bucket.arn.apply(lambda arn: json.dumps(tls_only(arn))),
         # Both change the bucket's policy settings, and S3 refuses two at a time.
-        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[public_access])),
+        opts=data_store_options(plan, parent, depends_on=[public_access]),
     )
-    aws.s3.BucketLifecycleConfiguration(f"{name}-objects", bucket=bucket.id, rules=lifecycle_rules(plan), opts=child)
+    aws.s3.BucketLifecycleConfiguration(f"{name}-objects", bucket=bucket.id, rules=lifecycle_rules(plan), opts=kept)
     return Objects(bucket=bucket, uri=pulumi.Output.concat("s3://", bucket.bucket))
 
 
@@ -86,20 +88,27 @@ def lifecycle_rules(plan: Plan) -> list[aws.s3.BucketLifecycleConfigurationRuleA
         aws.s3.BucketLifecycleConfigurationRuleArgs(
             id="broken-uploads",
             status="Enabled",
-            filter={"prefix": ""},
-            abort_incomplete_multipart_upload={"days_after_initiation": 7},
+            filter=aws.s3.BucketLifecycleConfigurationRuleFilterArgs(prefix=""),
+            abort_incomplete_multipart_upload=(
+                aws.s3.BucketLifecycleConfigurationRuleAbortIncompleteMultipartUploadArgs(
+                    days_after_initiation=BROKEN_UPLOAD_DAYS
+                )
+            ),
         )
     ]
     wanted = plan.objects
     if wanted.cool_after_days or wanted.expire_after_days:
-        cool = {"days": wanted.cool_after_days, "storage_class": wanted.cool_class}
+        cool = aws.s3.BucketLifecycleConfigurationRuleTransitionArgs(
+            days=wanted.cool_after_days, storage_class=wanted.cool_class
+        )
+        expire = aws.s3.BucketLifecycleConfigurationRuleExpirationArgs(days=wanted.expire_after_days)
         rules.append(
             aws.s3.BucketLifecycleConfigurationRuleArgs(
                 id="checkpoints",
                 status="Enabled",
-                filter={"prefix": f"{wanted.prefix}/"},
+                filter=aws.s3.BucketLifecycleConfigurationRuleFilterArgs(prefix=f"{wanted.prefix}/"),
                 transitions=[cool] if wanted.cool_after_days else None,
-                expiration={"days": wanted.expire_after_days} if wanted.expire_after_days else None,
+                expiration=expire if wanted.expire_after_days else None,
             )
         )
     return rules

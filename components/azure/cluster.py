@@ -1,4 +1,4 @@
-"""`InfiniBandCluster`: an Azure cluster of InfiniBand nodes in one scale set. Its rooms are the modules beside this one."""
+"""`InfiniBandCluster`: an Azure cluster of InfiniBand nodes in one scale set. Its rooms are the modules beside it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class InfiniBandCluster(GpuCluster):
         network = declare_network(plan, name, self, group, self._given_network)
         objects = declare_objects(plan, name, self, group, network)
         identity = declare_identity(plan, name, self, group, objects)
-        filesystem = plan.filesystem and declare_filesystem(plan, plan.filesystem, name, self, group, network)
+        filesystem = declare_filesystem(plan, name, self, group, network)
         if plan.nodes.running:
             boot = first_boot(plan, filesystem.source if filesystem else None)
             declare_nodes(plan, name, self, group, network, objects, identity, boot)

@@ -11,7 +11,7 @@ from components.azure.group import Group
 from components.azure.network import Network
 from components.bootstrap.lustre import MOUNT_OPTIONS
 from components.cluster import data_store_options
-from planning.plan import FilesystemPlan, Plan
+from planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +22,11 @@ class Filesystem:
 
 
 def declare_filesystem(
-    plan: Plan, wanted: FilesystemPlan, name: str, parent: pulumi.Resource, group: Group, network: Network
-) -> Filesystem:
-    assert network.filesystem_subnet_id is not None
+    plan: Plan, name: str, parent: pulumi.Resource, group: Group, network: Network
+) -> Filesystem | None:
+    wanted = plan.filesystem
+    if wanted is None or network.filesystem_subnet_id is None:
+        return None
     lustre = storagecache.AmlFilesystem(
         f"{name}-lustre",
         aml_filesystem_name=f"{plan.name}-lustre",
@@ -34,7 +36,10 @@ def declare_filesystem(
         storage_capacity_ti_b=wanted.capacity_gib / 1024,
         filesystem_subnet=network.filesystem_subnet_id,
         zones=[plan.zone] if plan.zone else None,
-        maintenance_window={"day_of_week": "Sunday", "time_of_day_utc": "03:00"},
+        # The same as on AWS.
+        maintenance_window=storagecache.AmlFilesystemMaintenanceWindowArgs(
+            day_of_week=storagecache.MaintenanceDayOfWeekType.SUNDAY, time_of_day_utc="03:00"
+        ),
         tags=dict(plan.tags),
         opts=data_store_options(plan, parent),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import authorization, resources
 
-from components.cluster import ground_options
+from components.cluster import data_store_options
 from planning.plan import Plan
 
 
@@ -23,8 +23,8 @@ def declare_group(plan: Plan, name: str, parent: pulumi.Resource) -> Group:
         resource_group_name=plan.name,
         location=plan.region,
         tags=dict(plan.tags),
-        # Deleting a resource group deletes whatever is in it, a retained filesystem too.
-        opts=ground_options(plan, parent),
+        # Deleting a resource group deletes whatever is in it, the data stores too.
+        opts=data_store_options(plan, parent),
     )
     subscription = authorization.get_client_config_output(opts=pulumi.InvokeOptions(parent=parent)).subscription_id
     return Group(name=group.name, subscription=subscription)

@@ -36,7 +36,7 @@ class Network:
     filesystem_subnet_id: pulumi.Input[str] | None
     endpoint_subnet_id: pulumi.Input[str]
     ready: Sequence[pulumi.Resource]
-    """Subnets with their rules and way out: what must exist before nodes boot."""
+    """Subnets with their rules and way out: what must exist before endpoints are put into them and nodes boot."""
 
 
 def declare_network(
@@ -45,6 +45,11 @@ def declare_network(
     ready: list[pulumi.Resource] = []
     if existing is None:
         existing, ready = _vnet(plan, name, parent, group)
+    elif plan.filesystem is not None and existing.filesystem_subnet_id is None:
+        raise pulumi.RunError(
+            f"{name}: network.filesystem_subnet_id is missing: the plan has a filesystem, and Azure Managed Lustre "
+            "takes a subnet of its own. Give that subnet's id, or a plan without storage.filesystem."
+        )
     return Network(
         vnet_id=existing.vnet_id,
         subnet_id=existing.subnet_id,
@@ -102,7 +107,7 @@ def _vnet(plan: Plan, name: str, parent: pulumi.Resource, group: Group) -> tuple
         endpoint_subnet_id=endpoints.id,
         filesystem_subnet_id=filesystem.id if filesystem else None,
     )
-    return inputs, [nodes, endpoints]
+    return inputs, [nodes, endpoints, *([filesystem] if filesystem else [])]
 
 
 def _nat(plan: Plan, name: str, parent: pulumi.Resource, common: dict[str, Any]) -> azure.NatGateway:
@@ -162,52 +167,50 @@ def node_rules(plan: Plan) -> list[azure.SecurityRuleArgs]:
     InfiniBand traffic does not pass network security groups.
     """
     cluster = str(plan.network.cidr)
-    rules = [_inbound("cluster", 100, cluster, cluster, "*", ["*"], "Nodes, filesystem and endpoints among themselves")]
-    rules += [
-        _inbound(
-            f"ssh-{index}",
-            200 + index,
-            network,
-            str(plan.network.nodes),
-            "Tcp",
-            ["22"],
-            "SSH from a network of the spec",
-        )
-        for index, network in enumerate(plan.access.ssh_from)
+    nodes = str(plan.network.nodes)
+    return [
+        _rule("cluster", 100, "Nodes, filesystem and endpoints among themselves", cluster, cluster),
+        *(
+            _rule(f"ssh-{index}", 200 + index, "SSH from a network of the spec", network, nodes, ["22"])
+            for index, network in enumerate(plan.access.ssh_from)
+        ),
+        _rule("nothing-else", 4096, "No other way in", "*", "*", access="Deny"),
     ]
-    rules.append(_inbound("nothing-else", 4096, "*", "*", "*", ["*"], "No other way in", access="Deny"))
-    return rules
 
 
 def filesystem_rules(plan: Plan) -> list[azure.SecurityRuleArgs]:
-    """Ways to the filesystem: Lustre from the nodes and among its servers; its way out to Azure is the default."""
-    own, nodes = str(plan.network.filesystem), str(plan.network.nodes)
+    """Ways of the filesystem: Lustre with the nodes and among its servers, both ways; out to Azure is the default."""
+    own, nodes, ports = str(plan.network.filesystem), str(plan.network.nodes), list(LUSTRE_PORTS)
     return [
-        _inbound("lustre-nodes", 100, nodes, own, "Tcp", list(LUSTRE_PORTS), "Lustre from the nodes"),
-        _inbound("lustre-servers", 110, own, own, "Tcp", list(LUSTRE_PORTS), "Lustre among its servers"),
-        _inbound("no-internet", 4096, "Internet", "*", "*", ["*"], "Nothing from the internet", access="Deny"),
+        _rule("lustre-from-nodes", 100, "Lustre from the nodes", nodes, own, ports),
+        _rule("lustre-servers", 110, "Lustre among its servers", own, own, ports),
+        _rule("no-internet", 4096, "Nothing from the internet", "Internet", "*", access="Deny"),
+        _rule("lustre-to-nodes", 100, "Lustre back to the nodes", own, nodes, ports, direction="Outbound"),
+        _rule("lustre-servers-out", 110, "Lustre among its servers", own, own, ports, direction="Outbound"),
     ]
 
 
-def _inbound(
+def _rule(
     name: str,
     priority: int,
+    description: str,
     source: str,
     destination: str,
-    protocol: str,
-    ports: list[str],
-    description: str,
+    ports: list[str] | None = None,
+    *,
+    direction: str = "Inbound",
     access: str = "Allow",
 ) -> azure.SecurityRuleArgs:
+    """A rule of a network security group; with `ports` it is for TCP, else for everything."""
     return azure.SecurityRuleArgs(
         name=name,
         priority=priority,
-        direction="Inbound",
+        direction=direction,
         access=access,
-        protocol=protocol,
+        protocol="Tcp" if ports else "*",
         source_address_prefix=source,
         source_port_range="*",
         destination_address_prefix=destination,
-        destination_port_ranges=ports,
+        destination_port_ranges=ports or ["*"],
         description=description,
     )

@@ -6,8 +6,6 @@ and only with a single placement group; placement groups of the other kind (prox
 
 from __future__ import annotations
 
-import base64
-
 import pulumi
 from pulumi_azure_native import compute
 
@@ -31,7 +29,7 @@ def declare_nodes(
     identity: Identity,
     first_boot: pulumi.Input[str],
 ) -> None:
-    """`first_boot` is the nodes' custom data, not yet encoded."""
+    """`first_boot` is the nodes' custom data, encoded."""
     compute.VirtualMachineScaleSet(
         f"{name}-nodes",
         vm_scale_set_name=f"{plan.name}-nodes",
@@ -44,9 +42,11 @@ def declare_nodes(
         zones=[plan.zone] if plan.zone else None,
         sku={"name": plan.nodes.type, "tier": "Standard", "capacity": plan.nodes.count},
         plan=_marketplace_plan(plan),
-        identity={"type": "UserAssigned", "user_assigned_identities": [identity.id]},
+        identity=compute.VirtualMachineScaleSetIdentityArgs(
+            type=compute.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity.id]
+        ),
         # Manual: a changed model reaches running nodes only when somebody says so.
-        upgrade_policy={"mode": "Manual"},
+        upgrade_policy=compute.UpgradePolicyArgs(mode=compute.UpgradeMode.MANUAL),
         virtual_machine_profile=_profile(plan, network, first_boot),
         tags=dict(plan.tags),
         opts=pulumi.ResourceOptions(parent=parent, depends_on=[*network.ready, *objects.ready, *identity.granted]),
@@ -70,7 +70,7 @@ def _os_profile(plan: Plan, first_boot: pulumi.Input[str]) -> compute.VirtualMac
     return compute.VirtualMachineScaleSetOSProfileArgs(
         computer_name_prefix=plan.name[:LONGEST_HOST_PREFIX].rstrip("-"),
         admin_username=ADMIN,
-        custom_data=pulumi.Output.from_input(first_boot).apply(lambda text: base64.b64encode(text.encode()).decode()),
+        custom_data=first_boot,
         linux_configuration=compute.LinuxConfigurationArgs(
             disable_password_authentication=True,
             ssh=compute.SshConfigurationArgs(

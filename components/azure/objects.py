@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -30,7 +31,7 @@ class Objects:
 
 
 def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group, network: Network) -> Objects:
-    child = pulumi.ResourceOptions(parent=parent)
+    kept = data_store_options(plan, parent)
     account_name = pulumi.Output.from_input(
         plan.objects.name
         or group.subscription.apply(lambda subscription: storage_account_name(plan.name, subscription, plan.region))
@@ -43,7 +44,7 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group
         kind="StorageV2",
         sku={"name": "Standard_LRS"},
         is_hns_enabled=True,
-        access_tier="Hot",
+        access_tier=storage.AccessTier.HOT,
         allow_blob_public_access=False,
         allow_shared_key_access=False,
         default_to_o_auth_authentication=True,
@@ -55,14 +56,11 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group
         enable_nfs_v3=False,
         public_network_access="Disabled",
         # Always whole: a rule set that is left out later would keep its old rules (pulumi-azure-native#2507).
-        network_rule_set={
-            "default_action": "Deny",
-            "bypass": "AzureServices",
-            "ip_rules": [],
-            "virtual_network_rules": [],
-        },
+        network_rule_set=storage.NetworkRuleSetArgs(
+            default_action=storage.DefaultAction.DENY, bypass="AzureServices", ip_rules=[], virtual_network_rules=[]
+        ),
         tags=dict(plan.tags),
-        opts=data_store_options(plan, parent),
+        opts=kept,
     )
     storage.BlobServiceProperties(
         f"{name}-objects",
@@ -71,15 +69,15 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group
         resource_group_name=group.name,
         delete_retention_policy={"enabled": True, "days": DELETED_BLOB_DAYS},
         container_delete_retention_policy={"enabled": True, "days": DELETED_BLOB_DAYS},
-        opts=child,
+        opts=kept,
     )
     storage.BlobContainer(
         f"{name}-data",
         container_name=CONTAINER,
         account_name=account.name,
         resource_group_name=group.name,
-        public_access="None",
-        opts=data_store_options(plan, parent),
+        public_access=storage.PublicAccess.NONE,
+        opts=kept,
     )
     if plan.objects.cool_after_days or plan.objects.expire_after_days:
         storage.ManagementPolicy(
@@ -88,9 +86,9 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group
             account_name=account.name,
             resource_group_name=group.name,
             policy=storage.ManagementPolicySchemaArgs(rules=[checkpoint_rule(plan)]),
-            opts=child,
+            opts=pulumi.ResourceOptions(parent=parent),
         )
-    ready = [r for service in ENDPOINTS for r in _endpoint(plan, name, parent, group, network, account, service)]
+    ready = _endpoints(plan, name, parent, group, network, account)
     uri = pulumi.Output.concat("abfss://", CONTAINER, "@", account.name, ".dfs.core.windows.net")
     return Objects(account=account, account_name=account_name, uri=uri, ready=ready)
 
@@ -118,29 +116,41 @@ def checkpoint_rule(plan: Plan) -> storage.ManagementPolicyRuleArgs:
     )
 
 
-def _endpoint(
+def _endpoints(
+    plan: Plan, name: str, parent: pulumi.Resource, group: Group, network: Network, account: storage.StorageAccount
+) -> list[pulumi.Resource]:
+    """Private endpoints of the account, one after the other: made together they fail now and then (azurerm#21293)."""
+    ready: list[pulumi.Resource] = []
+    after: Sequence[pulumi.Resource] = network.ready
+    for service in ENDPOINTS:
+        endpoint = azure_network.PrivateEndpoint(
+            f"{name}-{service}",
+            private_endpoint_name=f"{plan.name}-{service}",
+            resource_group_name=group.name,
+            location=plan.region,
+            subnet={"id": network.endpoint_subnet_id},
+            private_link_service_connections=[
+                {"name": service, "private_link_service_id": account.id, "group_ids": [service]}
+            ],
+            tags=dict(plan.tags),
+            opts=pulumi.ResourceOptions(parent=parent, depends_on=after),
+        )
+        after = [endpoint]
+        ready += _records(plan, name, parent, group, network, endpoint, service)
+    return ready
+
+
+def _records(
     plan: Plan,
     name: str,
     parent: pulumi.Resource,
     group: Group,
     network: Network,
-    account: storage.StorageAccount,
+    endpoint: azure_network.PrivateEndpoint,
     service: str,
 ) -> list[pulumi.Resource]:
-    """A private endpoint of the account with its DNS zone, which the VNet is linked to."""
+    """The endpoint's name in a DNS zone that the VNet is linked to."""
     child = pulumi.ResourceOptions(parent=parent)
-    endpoint = azure_network.PrivateEndpoint(
-        f"{name}-{service}",
-        private_endpoint_name=f"{plan.name}-{service}",
-        resource_group_name=group.name,
-        location=plan.region,
-        subnet={"id": network.endpoint_subnet_id},
-        private_link_service_connections=[
-            {"name": service, "private_link_service_id": account.id, "group_ids": [service]}
-        ],
-        tags=dict(plan.tags),
-        opts=child,
-    )
     zone = privatedns.PrivateZone(
         f"{name}-{service}",
         private_zone_name=f"privatelink.{service}.core.windows.net",

@@ -6,6 +6,7 @@ The shell scripts are the files beside this module. What differs between cluster
 
 from __future__ import annotations
 
+import base64
 import shlex
 from importlib.resources import files
 
@@ -20,7 +21,7 @@ ETC = "/etc/gpu-clusters"
 UNIT = """\
 [Unit]
 Description=GPU cluster: scratch and Lustre
-After=network-online.target dlami-nvme.service nvme-raid.service
+After=network-online.target dlami-nvme.service nvme-raid.service configure-efa-fsx-lustre-client.service
 Wants=network-online.target
 
 [Service]
@@ -34,8 +35,10 @@ WantedBy=multi-user.target
 
 
 def first_boot(plan: Plan, lustre_source: pulumi.Input[str] | None) -> pulumi.Output[str]:
-    """User data of a node. `lustre_source` is what `mount -t lustre` mounts, known only once the filesystem is."""
-    return pulumi.Output.from_input(lustre_source).apply(lambda source: user_data(plan, source))
+    """User data of a node, in base64. `lustre_source` is what `mount -t lustre` mounts, an output of the filesystem."""
+    return pulumi.Output.from_input(lustre_source).apply(
+        lambda source: base64.b64encode(user_data(plan, source).encode()).decode()
+    )
 
 
 def user_data(plan: Plan, lustre_source: str | None) -> str:

@@ -4,42 +4,53 @@ set -euo pipefail
 # shellcheck source=/dev/null
 . /etc/gpu-clusters/boot.env
 
+say() { echo "gpu-clusters: $*" >&2; }
+over_efa() { [[ $(lnetctl net show 2>/dev/null) == *'net type: efa'* ]]; }
+
 mkdir -p "$LUSTRE_MOUNT"
 if mountpoint -q "$LUSTRE_MOUNT"; then exit 0; fi
 
-if ! modprobe lustre 2>/dev/null; then
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update
-  if [ "$CLOUD" = aws ]; then
-    apt-get install -y "lustre-client-modules-$(uname -r)" || apt-get install -y lustre-client-modules-aws
-  else
-    apt-get install -y amlfs-lustre-client-dkms lustre-client
+# The client's modules are built for one kernel. Azure's HPC images hold them; for AWS, FSx has packages.
+if ! modinfo lustre >/dev/null 2>&1; then
+  if [ "$CLOUD" != aws ]; then
+    say "the image has no Lustre client for kernel $(uname -r)"
+    exit 1
   fi
-  modprobe lustre
+  # shellcheck source=/dev/null
+  . /etc/os-release
+  ring=/usr/share/keyrings/fsx-lustre.gpg
+  keys=https://fsx-lustre-client-repo-public-keys.s3.amazonaws.com
+  curl -fsSL --retry 5 "$keys/fsx-ubuntu-public-key.asc" | gpg --dearmor --yes -o "$ring"
+  packages="https://fsx-lustre-client-repo.s3.amazonaws.com/ubuntu $VERSION_CODENAME main"
+  echo "deb [signed-by=$ring] $packages" >/etc/apt/sources.list.d/fsx-lustre.list
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get -o DPkg::Lock::Timeout=600 update
+  apt-get -o DPkg::Lock::Timeout=600 install -y "lustre-client-modules-$(uname -r)"
 fi
 
-if [ "$LUSTRE_EFA" = true ]; then
-  tools=/opt/gpu-clusters/efa-lustre
-  mkdir -p "$tools"
-  if [ -z "$(find "$tools" -name setup.sh)" ]; then
-    samples=https://docs.aws.amazon.com/fsx/latest/LustreGuide/samples
-    curl -fsSL --retry 5 -o "$tools/client.zip" "$samples/configure-efa-fsx-lustre-client.zip"
-    python3 -m zipfile -e "$tools/client.zip" "$tools"
-  fi
-  setup=$(find "$tools" -name setup.sh | head -n 1)
-  # The script may fail at first boot although its unit comes up: the unit decides.
-  (cd "$(dirname "$setup")" && bash ./setup.sh --optimized-for-gds) ||
-    systemctl is-active --quiet configure-efa-fsx-lustre-client.service ||
-    echo "gpu-clusters: the EFA client of Lustre is not set up" >&2
+# AWS's own set-up, which also comes back by itself at every boot. It must be the one that loads the modules: loaded
+# before, they keep their settings, and most EFA devices stay unused without a word.
+set_up_efa() {
+  local tools=/opt/gpu-clusters/efa-lustre samples=https://docs.aws.amazon.com/fsx/latest/LustreGuide/samples
+  mkdir -p "$tools" &&
+    curl -fsSL --retry 5 -o "$tools/client.zip" "$samples/configure-efa-fsx-lustre-client.zip" &&
+    python3 -m zipfile -e "$tools/client.zip" "$tools" &&
+    cd "$tools/configure-efa-fsx-lustre-client" &&
+    chmod -R u+x . || return
+  lnetctl lnet unconfigure 2>/dev/null || true
+  lustre_rmmod || true
+  ./setup.sh
+}
+if [ "$LUSTRE_EFA" = true ] && ! over_efa; then
+  (set_up_efa) || say "the EFA client of Lustre is not set up"
 fi
 
 # DNS and servers may lag behind the node.
+modprobe lustre
 for attempt in $(seq 1 20); do
   if mount -t lustre -o "$LUSTRE_OPTIONS" "$LUSTRE_SOURCE" "$LUSTRE_MOUNT"; then break; fi
   if [ "$attempt" -eq 20 ]; then exit 1; fi
   sleep 15
 done
 
-if [ "$LUSTRE_EFA" = true ] && ! lnetctl net show 2>/dev/null | grep -q 'net type: efa'; then
-  echo "gpu-clusters: Lustre is mounted over TCP, not over EFA" >&2
-fi
+if [ "$LUSTRE_EFA" = true ] && ! over_efa; then say "Lustre is mounted over TCP, not over EFA"; fi

@@ -60,7 +60,7 @@ def _has_nodes(group: Record) -> bool:
 KINDS = (
     AwsKind(
         token=GROUP,
-        id_is="name",
+        id_form="{name}",
         named="name",
         arn="arn:{partition}:autoscaling:{region}:{account}:autoScalingGroup:*:autoScalingGroupName/{name}",
         immutable=("name", "namePrefix", "initialLifecycleHooks"),

@@ -12,6 +12,7 @@ import secrets
 import time
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from localcloud.aws import (
@@ -19,21 +20,24 @@ from localcloud.aws import (
     compute,
     filesystem,
     identity,
+    instances,
     invokes,
     network,
     objects,
     operations,
+    routing,
     security_groups,
 )
 from localcloud.aws.kind import LOCAL_ID, AwsKind
-from localcloud.cloud import LocalCloud, Log
+from localcloud.cloud import LocalCloud, Log, Old
+from localcloud.diff import Change
 from localcloud.kinds import Call, Kind, Ref, Refusal
 from localcloud.naming import Naming
 from localcloud.schema import Failure, Shape
 from localcloud.store import Cloud, Record, Store, Transaction
 from localcloud.values import UNKNOWN, Properties
 
-_ROWS = (network, security_groups, compute, autoscaling, filesystem, objects, identity, operations)
+_ROWS = (network, routing, security_groups, compute, instances, autoscaling, filesystem, objects, identity, operations)
 
 
 class Aws(LocalCloud):
@@ -111,33 +115,39 @@ class Aws(LocalCloud):
         if kind.named and kind.taken[0] and any(r.outputs[kind.named] == name for r in tx.of_type(kind.token, scope)):
             code, message = kind.taken
             raise Refusal(code, message.format(name=name), status=409)
-        if kind.id_is == "name":
-            return name
-        if kind.id_is == "arn":
-            return self.arn(kind, inputs, name, name)
-        if kind.id_is == "uuid":
+        if kind.id_form:
+            return self._formatted(kind.id_form, inputs, "", name)
+        if kind.id_is_uuid:
             return f"{kind.id_prefix}-{uuid.uuid4()}" if kind.id_prefix else str(uuid.uuid4())
         return f"{kind.id_prefix}-{LOCAL_ID}{secrets.token_hex(6)[:11]}"
 
-    def arn(self, kind: AwsKind, inputs: Properties, id_: str, name: str) -> str:
+    def _formatted(self, template: str, inputs: Properties, id_: str, name: str) -> str:
         region = self.region_of(inputs)
-        parts = {"partition": partition_of(region), "region": region, "account": self.account}
-        return kind.arn.format(**parts, id=id_, name=name, path=inputs.get("path", "/"))
+        where = {"partition": partition_of(region), "region": region, "account": self.account}
+        host, path = name.removeprefix("https://"), inputs.get("path", "/")
+        return template.format(**where, id=id_, name=name, host=host, path=path)
 
     def common_outputs(self, call: Call) -> Properties:
         kind = call.kind
         assert isinstance(kind, AwsKind)
         outputs: Properties = {"region": self.region_of(call.inputs)}
-        # An id that holds the name is the one place where a generated name is kept.
-        known = {"name": call.id, "arn": re.split("[:/]", call.id)[-1]}
-        name = known.get(kind.id_is) or _given_name(kind, call.inputs)
+        name = call.inputs.get(kind.named) or _name_in(call.id, kind) or _given_name(kind, call.inputs)
         if kind.named:
             outputs[kind.named] = name
         if kind.arn:
-            outputs[kind.arn_output] = call.id if kind.id_is == "arn" else self.arn(kind, call.inputs, call.id, name)
+            outputs[kind.arn_output] = self._formatted(kind.arn, call.inputs, call.id, name)
         if kind.owned:
             outputs["ownerId"] = self.account
         return outputs
+
+    def diff(self, token: str, old: Old, new: Properties) -> Change:
+        change = super().diff(token, old, new)
+        kind, _ = self.kind_of(token)
+        before = old.outputs.get("region")
+        if isinstance(kind, AwsKind) and kind.scope != "account" and before not in (None, self.region_of(new)):
+            paths = {**change.properties, "region": "update"}
+            return replace(change, properties=paths, replaces=change.replaces | {"region"})
+        return change
 
     def delete_first(self, kind: Kind, old: Properties, new: Properties) -> bool:
         assert isinstance(kind, AwsKind)
@@ -155,14 +165,15 @@ class Aws(LocalCloud):
         target = self.kinds[ref.target]
         if ref.by == "arn":
             return ":aws:policy/" not in value  # AWS's own policies are always there
-        return ref.by != "id" or target.id_is != "random" or value.startswith(f"{target.id_prefix}-")
+        return ref.by != "id" or not target.id_prefix or value.startswith(f"{target.id_prefix}-")
 
     def missing(self, ref: Ref, path: str, value: str) -> Refusal:
         target = self.kinds[ref.target]
         return Refusal(target.not_found, f"{path}: the {target.name} '{value}' does not exist", status=404)
 
     def error(self, doing: str, kind: Kind, id_: str, refusal: Refusal) -> str:
-        which = f" ({id_})" if id_ else ""
+        named = isinstance(kind, AwsKind) and bool(kind.id_form)
+        which = f" ({id_})" if id_ and (named or doing != "creating") else ""  # a refused creation gave no id
         return (
             f"{doing} {kind.token.partition('/')[0]} {kind.name}{which}: https response error "
             f"StatusCode: {refusal.status}, RequestID: {uuid.uuid4()}, api error {refusal.code}: {refusal.message}"
@@ -190,6 +201,11 @@ def _generated_name(naming: Naming, kind: AwsKind) -> str | None:
         return kept
     name = naming.generate(ending=7, longest=kind.longest)
     return name.lower() if name and kind.lower else name
+
+
+def _name_in(id_: str, kind: AwsKind) -> str:
+    """The generated name that an id holds."""
+    return id_ if kind.id_form == "{name}" else re.split("[:/]", id_)[-1] if kind.id_form else ""
 
 
 def _given_name(kind: AwsKind, inputs: Properties) -> str:

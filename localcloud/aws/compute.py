@@ -1,4 +1,4 @@
-"""Placement, reserved capacity, launch templates, key pairs, fleets and instances. Auto Scaling: `autoscaling`."""
+"""Placement, reserved capacity, launch templates and key pairs. What launches nodes: `instances`, `autoscaling`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import binascii
 import hashlib
 from collections.abc import Iterable, Iterator
 
-from localcloud.addresses import free_address
 from localcloud.aws.identity import INSTANCE_PROFILE
 from localcloud.aws.kind import AwsKind, among, at_most_one_of, in_range
 from localcloud.aws.network import SECURITY_GROUP, SUBNET, new_id
@@ -20,8 +19,6 @@ PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 CAPACITY_BLOCK = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
-FLEET = "aws:ec2/fleet:Fleet"
-INSTANCE = "aws:ec2/instance:Instance"
 KEY_PAIR = "aws:ec2/keyPair:KeyPair"
 _USER_DATA_BYTES = 16384
 _NO_NEW_VERSION = {"tags", "tagsAll", "defaultVersion", "updateDefaultVersion"}
@@ -53,17 +50,11 @@ def _judge_reservation(call: Call) -> None:
 
 
 def _create_block(call: Call) -> Properties:
-    zone = next(iter(zones_of(call.region)))
-    offering = call.inputs["capacityBlockOfferingId"]
     return {
-        "availabilityZone": zone,
-        "state": "scheduled",
-        "reservationType": "capacity-block",
+        "availabilityZone": next(iter(zones_of(call.region))),
         "instanceCount": 1,
+        "reservationType": "capacity-block",
         "tenancy": "default",
-        "outpostArn": "",
-        "placementGroupArn": "",
-        "createdDate": offering,
     }
 
 
@@ -126,44 +117,6 @@ def judge_template_version(call: Call, template_id: str | None, version: str | N
         )
 
 
-def _create_fleet(call: Call) -> Properties:
-    capacity = first(call.inputs, "targetCapacitySpecification.totalTargetCapacity", 0)
-    ids = [new_id("i") for _ in range(capacity)]
-    spot = first(call.inputs, "targetCapacitySpecification.defaultTargetCapacityType") == "spot"
-    instant = call.inputs["type"] == "instant"
-    sets = [{"instanceIds": ids, "lifecycle": "spot" if spot else "on-demand"}] if instant and ids else []
-    return {
-        "fleetState": "active",
-        "fulfilledCapacity": capacity,
-        "fulfilledOnDemandCapacity": 0 if spot else capacity,
-        "fleetInstanceSets": sets,
-    }
-
-
-def _delete_fleet(call: Call) -> None:
-    if call.inputs["type"] == "instant" and not call.inputs["terminateInstances"]:
-        raise Refusal(
-            "UnsuccessfulFleetDeletions",
-            f"{call.id}: an instant fleet cannot be deleted without its instances; set terminateInstances to true and "
-            "update before the delete",
-        )
-
-
-def _create_instance(call: Call) -> Properties:
-    subnet = call.find(SUBNET, call.inputs.get("subnetId"))
-    private = call.inputs.get("privateIp") or free_address(call.tx, subnet.inputs.get("cidrBlock") if subnet else None)
-    return {
-        "instanceState": "running",
-        "privateIp": private,
-        "privateDns": f"ip-{private.replace('.', '-')}.ec2.internal",
-        "publicIp": "",
-        "publicDns": "",
-        "primaryNetworkInterfaceId": new_id("eni"),
-        "instanceLifecycle": "",
-        "availabilityZone": subnet.outputs["availabilityZone"] if subnet else "",
-    }
-
-
 def _check_key(inputs: Properties) -> Iterator[Failure]:
     key = inputs.get("publicKey")
     if isinstance(key, str) and UNKNOWN not in key and not key.startswith(("ssh-ed25519 ", "ssh-rsa ")):
@@ -177,12 +130,11 @@ def _fingerprint(call: Call) -> Properties:
 
 
 _EC2 = "arn:{partition}:ec2:{region}:{account}:"
-_FLEET_CAPACITY = "targetCapacitySpecification"
 
 KINDS = (
     AwsKind(
         token=PLACEMENT_GROUP,
-        id_is="name",
+        id_form="{name}",
         named="name",
         arn=_EC2 + "placement-group/{name}",
         immutable=("name", "strategy", "partitionCount", "spreadLevel"),
@@ -247,72 +199,8 @@ KINDS = (
         not_found="InvalidLaunchTemplateId.NotFound",
     ),
     AwsKind(
-        token=FLEET,
-        id_is="uuid",
-        id_prefix="fleet",
-        arn=_EC2 + "fleet/{id}",
-        immutable=(
-            "type",
-            "spotOptions",
-            "onDemandOptions.allocationStrategy",
-            "replaceUnhealthyInstances",
-            f"{_FLEET_CAPACITY}.defaultTargetCapacityType",
-            f"{_FLEET_CAPACITY}.onDemandTargetCapacity",
-            f"{_FLEET_CAPACITY}.spotTargetCapacity",
-            f"{_FLEET_CAPACITY}.targetCapacityUnitType",
-            "terminateInstancesWithExpiration",
-            "validFrom",
-            "validUntil",
-        ),
-        defaults={"type": "maintain", "terminateInstances": False, "replaceUnhealthyInstances": False},
-        refs=(
-            Ref(
-                path="launchTemplateConfigs[].launchTemplateSpecification.launchTemplateId",
-                target=LAUNCH_TEMPLATE,
-                holds=False,
-            ),
-            Ref(path="launchTemplateConfigs[].overrides[].subnetId", target=SUBNET),
-        ),
-        check=lambda inputs: among(inputs, "type", ("maintain", "request", "instant")),
-        create=_create_fleet,
-        delete=_delete_fleet,
-    ),
-    AwsKind(
-        token=INSTANCE,
-        id_prefix="i",
-        arn=_EC2 + "instance/{id}",
-        immutable=(
-            "ami",
-            "availabilityZone",
-            "subnetId",
-            "keyName",
-            "placementGroup",
-            "tenancy",
-            "networkInterfaces",
-            "ebsBlockDevices",
-            "ebsOptimized",
-            "cpuOptions",
-            "instanceMarketOptions",
-            "privateIp",
-            "associatePublicIpAddress",
-            "rootBlockDevice.encrypted",
-            "rootBlockDevice.kmsKeyId",
-            "launchTemplate.id",
-            "launchTemplate.name",
-        ),
-        refs=(
-            Ref(path="subnetId", target=SUBNET),
-            Ref(path="vpcSecurityGroupIds[]", target=SECURITY_GROUP),
-            Ref(path="placementGroup", target=PLACEMENT_GROUP),
-            Ref(path="iamInstanceProfile", target=INSTANCE_PROFILE, holds=False),
-            Ref(path="launchTemplate.id", target=LAUNCH_TEMPLATE, holds=False),
-        ),
-        create=_create_instance,
-        not_found="InvalidInstanceID.NotFound",
-    ),
-    AwsKind(
         token=KEY_PAIR,
-        id_is="name",
+        id_form="{name}",
         named="keyName",
         prefixed="keyNamePrefix",
         arn=_EC2 + "key-pair/{name}",

@@ -20,9 +20,6 @@ _THROUGHPUT = (12, 40, 50, 100, 125, 200, 250, 500, 1000)
 
 
 def _check(inputs: Properties) -> Iterator[Failure]:
-    subnets = inputs.get("subnetIds")
-    if isinstance(subnets, list) and len(subnets) != 1:
-        yield Failure("subnetIds", f"exactly one subnet is needed; found {len(subnets)}")
     yield from among(inputs, "deploymentType", ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"))
     yield from among(inputs, "storageType", ("SSD", "HDD", "INTELLIGENT_TIERING"))
     yield from among(inputs, "perUnitStorageThroughput", _THROUGHPUT)
@@ -49,7 +46,7 @@ def _replaces(old: Properties, new: Properties) -> Iterable[str]:
 
 
 def _create(call: Call) -> Properties:
-    subnet = call.find(SUBNET, call.inputs["subnetIds"][0])
+    subnet = call.find(SUBNET, call.inputs["subnetIds"])  # the SDK takes the one subnet as a string
     scratch_1 = call.inputs["deploymentType"] == "SCRATCH_1"
     mount = "fsx" if scratch_1 else "".join(secrets.choice(_MOUNT_NAME_ALPHABET) for _ in range(8))
     return {
@@ -107,7 +104,7 @@ KINDS = (
         ),
         replaces=_replaces,
         defaults={"deploymentType": "SCRATCH_1", "storageType": "SSD", "skipFinalBackup": True},
-        refs=(Ref(path="subnetIds[]", target=SUBNET), Ref(path="securityGroupIds[]", target=SECURITY_GROUP)),
+        refs=(Ref(path="subnetIds", target=SUBNET), Ref(path="securityGroupIds[]", target=SECURITY_GROUP)),
         check=_check,
         create=_create,
         delete=_delete,

@@ -52,7 +52,7 @@ def _role_ref(says: str) -> Ref:
 KINDS = (
     AwsKind(
         token=ROLE,
-        id_is="name",
+        id_form="{name}",
         named="name",
         longest=64,
         scope="account",
@@ -85,7 +85,7 @@ KINDS = (
     ),
     AwsKind(
         token=POLICY,
-        id_is="arn",
+        id_form=_IAM + "policy{path}{name}",
         named="name",
         longest=128,
         scope="account",
@@ -100,7 +100,7 @@ KINDS = (
     ),
     AwsKind(
         token=INSTANCE_PROFILE,
-        id_is="name",
+        id_form="{name}",
         named="name",
         longest=128,
         scope="account",
@@ -115,17 +115,16 @@ KINDS = (
     ),
     AwsKind(
         token="aws:iam/openIdConnectProvider:OpenIdConnectProvider",
-        id_of=None,
-        id_is="arn",
+        id_form=_IAM + "oidc-provider/{host}",
         scope="account",
-        arn=_IAM + "oidc-provider/{name}",
+        arn=_IAM + "oidc-provider/{host}",
         immutable=("url",),
         named="url",
         taken=("EntityAlreadyExists", "Provider with url {name} already exists."),
     ),
     AwsKind(
         token=KEY,
-        id_is="uuid",
+        id_is_uuid=True,
         arn="arn:{partition}:kms:{region}:{account}:key/{id}",
         immutable=("keyUsage", "customerMasterKeySpec", "multiRegion"),
         defaults={"keyUsage": "ENCRYPT_DECRYPT", "customerMasterKeySpec": "SYMMETRIC_DEFAULT", "isEnabled": True},
@@ -134,7 +133,7 @@ KINDS = (
     ),
     AwsKind(
         token="aws:kms/alias:Alias",
-        id_is="name",
+        id_form="{name}",
         named="name",
         tagged=False,
         arn="arn:{partition}:kms:{region}:{account}:{name}",

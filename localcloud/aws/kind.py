@@ -18,11 +18,14 @@ LOCAL_ID = "010ca1"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwsKind(Kind):
     id_prefix: str = ""
-    id_is: Literal["random", "uuid", "name", "arn"] = "random"
+    """Of ids that are random."""
+    id_is_uuid: bool = False
+    id_form: str = ""
+    """Template of an id that holds the name, over the same words as `arn`."""
     id_of: Callable[[Properties], str] | None = None
     """Where the id is made from the inputs; writing it again is then no conflict."""
     arn: str = ""
-    """Template over partition, region, account, id, name and path; empty where the type has none."""
+    """Template over partition, region, account, id, name, host (a name without https://) and path; or none."""
     arn_output: str = "arn"
     named: str = ""
     """The input that is generated where the program gives none; empty where names are not generated."""

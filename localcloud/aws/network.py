@@ -1,14 +1,13 @@
-"""VPC, subnets, routes, NAT, gateways, endpoints. Who may talk to whom: `security_groups`."""
+"""VPCs and their subnets. Ways in and out of them: `routing`. Who may talk to whom: `security_groups`."""
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from localcloud.addresses import free_address, network_of
-from localcloud.aws.kind import LOCAL_ID, AwsKind, one_of
+from localcloud.addresses import network_of
+from localcloud.aws.kind import LOCAL_ID, AwsKind
 from localcloud.aws.zones import zones_of
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
@@ -17,29 +16,9 @@ from localcloud.values import UNKNOWN, Properties
 
 VPC = "aws:ec2/vpc:Vpc"
 SUBNET = "aws:ec2/subnet:Subnet"
-INTERNET_GATEWAY = "aws:ec2/internetGateway:InternetGateway"
-NAT_GATEWAY = "aws:ec2/natGateway:NatGateway"
-EIP = "aws:ec2/eip:Eip"
 ROUTE_TABLE = "aws:ec2/routeTable:RouteTable"
-ROUTE = "aws:ec2/route:Route"
-ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
-ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
 SECURITY_GROUP = "aws:ec2/securityGroup:SecurityGroup"
 
-_DESTINATIONS = ("destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId")
-_TARGETS = (
-    "carrierGatewayId",
-    "coreNetworkArn",
-    "egressOnlyGatewayId",
-    "gatewayId",
-    "localGatewayId",
-    "natGatewayId",
-    "networkInterfaceId",
-    "odbNetworkArn",
-    "transitGatewayId",
-    "vpcEndpointId",
-    "vpcPeeringConnectionId",
-)
 _DEFAULTS_OF_A_VPC = {SECURITY_GROUP: "defaultSecurityGroupId", ROUTE_TABLE: "defaultRouteTableId"}
 
 
@@ -122,98 +101,6 @@ def _zone(call: Call) -> Properties:
     return {"availabilityZone": name, "availabilityZoneId": zones[name]}
 
 
-def _judge_gateway(call: Call) -> None:
-    vpc = call.inputs.get("vpcId")
-    for other in call.others():
-        if vpc and other.inputs.get("vpcId") == vpc:
-            raise Refusal("Resource.AlreadyAssociated", f"resource {vpc} is already attached to {other.id}")
-
-
-def _create_eip(call: Call) -> Properties:
-    address = f"203.0.113.{1 + secrets.randbelow(254)}"  # a block kept for documentation
-    dns = f"ec2-{address.replace('.', '-')}.{call.region}.compute.amazonaws.com"
-    return {"allocationId": call.id, "publicIp": address, "publicDns": dns, "publicIpv4Pool": "amazon", "domain": "vpc"}
-
-
-def _check_nat(inputs: Properties) -> Iterator[Failure]:
-    if inputs.get("connectivityType") == "private" and inputs.get("allocationId"):
-        yield Failure("allocationId", 'allocation_id is not supported with connectivity_type = "private"')
-
-
-def _judge_nat(call: Call) -> None:
-    address = call.inputs.get("allocationId")
-    if address and any(other.inputs.get("allocationId") == address for other in call.others()):
-        raise Refusal("Resource.AlreadyAssociated", f"Elastic IP address [{address}] is already associated")
-
-
-def _create_nat(call: Call) -> Properties:
-    subnet = call.find(SUBNET, call.inputs.get("subnetId"))
-    private = free_address(call.tx, subnet.inputs.get("cidrBlock") if subnet else None)
-    return {"networkInterfaceId": new_id("eni"), "associationId": new_id("eipassoc"), "privateIp": private}
-
-
-def _derive_nat(call: Call) -> Properties:
-    address = call.find(EIP, call.inputs.get("allocationId"))
-    return {"publicIp": address.outputs["publicIp"] if address else ""}
-
-
-def _check_route(inputs: Properties) -> Iterator[Failure]:
-    yield from one_of(inputs, *_DESTINATIONS)
-    yield from one_of(inputs, *_TARGETS)
-
-
-def _destination(inputs: Properties) -> str:
-    return next(str(inputs[name]) for name in _DESTINATIONS if inputs.get(name))
-
-
-def _judge_route(call: Call) -> None:
-    table, destination = call.inputs["routeTableId"], _destination(call.inputs)
-    for other in call.others():
-        if other.inputs["routeTableId"] == table and _destination(other.inputs) == destination:
-            raise Refusal("RouteAlreadyExists", f"The route identified by {destination} already exists in {table}")
-
-
-def _route_id(inputs: Properties) -> str:
-    return f"r-{inputs['routeTableId']}{hashlib.sha1(_destination(inputs).encode()).hexdigest()[:10]}"
-
-
-def _judge_association(call: Call) -> None:
-    subnet = call.inputs.get("subnetId")
-    for other in call.others():
-        if subnet and other.inputs.get("subnetId") == subnet:
-            raise Refusal(
-                "Resource.AlreadyAssociated",
-                f"the specified association for route table {call.inputs['routeTableId']} conflicts with an existing "
-                f"association: {subnet} has {other.inputs['routeTableId']}",
-            )
-
-
-def _judge_endpoint(call: Call) -> None:
-    service = call.inputs.get("serviceName", "")
-    region = call.inputs.get("serviceRegion") or call.region
-    if service.startswith("com.amazonaws.") and f".{region}." not in service:
-        raise Refusal("InvalidServiceName", f"The Vpc Endpoint Service '{service}' does not exist in {region}")
-    gateway = call.inputs["vpcEndpointType"] == "Gateway"
-    if gateway and service.rpartition(".")[2] not in ("s3", "dynamodb", "s3express"):
-        raise Refusal(
-            "InvalidParameter",
-            f"Endpoint type (Gateway) does not match available service types of {service}: Interface",
-        )
-
-
-def _create_endpoint(call: Call) -> Properties:
-    gateway = call.inputs["vpcEndpointType"] == "Gateway"
-    return {
-        "state": "available",
-        "requesterManaged": False,
-        "ipAddressType": "ipv4",
-        "prefixListId": new_id("pl") if gateway else "",
-        "cidrBlocks": [],
-        "dnsEntries": [],
-        "networkInterfaceIds": [] if gateway else [new_id("eni") for _ in call.inputs.get("subnetIds", [])],
-    }
-
-
 _EC2 = "arn:{partition}:ec2:{region}:{account}:"
 
 KINDS = (
@@ -252,91 +139,5 @@ KINDS = (
         derive=_zone,
         in_use=("DependencyViolation", "The subnet '{id}' has dependencies and cannot be deleted."),
         not_found="InvalidSubnetID.NotFound",
-    ),
-    AwsKind(
-        token=INTERNET_GATEWAY,
-        id_prefix="igw",
-        arn=_EC2 + "internet-gateway/{id}",
-        owned=True,
-        refs=(Ref(path="vpcId", target=VPC),),
-        judge=_judge_gateway,
-        not_found="InvalidInternetGatewayID.NotFound",
-    ),
-    AwsKind(
-        token=EIP,
-        id_prefix="eipalloc",
-        arn=_EC2 + "elastic-ip/{id}",
-        immutable=("domain", "address", "ipamPoolId", "networkBorderGroup", "publicIpv4Pool"),
-        create=_create_eip,
-        in_use=("InvalidIPAddress.InUse", "Address {id} is in use."),
-        not_found="InvalidAllocationID.NotFound",
-    ),
-    AwsKind(
-        token=NAT_GATEWAY,
-        id_prefix="nat",
-        immutable=("allocationId", "connectivityType", "privateIp", "subnetId"),
-        defaults={"connectivityType": "public"},
-        refs=(Ref(path="subnetId", target=SUBNET), Ref(path="allocationId", target=EIP)),
-        check=_check_nat,
-        judge=_judge_nat,
-        create=_create_nat,
-        derive=_derive_nat,
-        not_found="NatGatewayNotFound",
-    ),
-    AwsKind(
-        token=ROUTE_TABLE,
-        id_prefix="rtb",
-        arn=_EC2 + "route-table/{id}",
-        owned=True,
-        immutable=("vpcId",),
-        refs=(Ref(path="vpcId", target=VPC),),
-        derive=lambda call: {"routes": call.inputs.get("routes", [])},
-        in_use=("DependencyViolation", "The routeTable '{id}' has dependencies and cannot be deleted."),
-        not_found="InvalidRouteTableID.NotFound",
-    ),
-    AwsKind(
-        token=ROUTE,
-        id_of=_route_id,
-        tagged=False,
-        immutable=("routeTableId", *_DESTINATIONS),
-        refs=(
-            Ref(path="routeTableId", target=ROUTE_TABLE, holds=False),
-            Ref(path="natGatewayId", target=NAT_GATEWAY, holds=False),
-            Ref(path="gatewayId", target=INTERNET_GATEWAY, holds=False),
-        ),
-        check=_check_route,
-        judge=_judge_route,
-        create=lambda _: {"origin": "CreateRoute", "state": "active"},
-    ),
-    AwsKind(
-        token=ASSOCIATION,
-        id_prefix="rtbassoc",
-        tagged=False,
-        immutable=("subnetId", "gatewayId"),
-        refs=(
-            Ref(path="routeTableId", target=ROUTE_TABLE),
-            Ref(path="subnetId", target=SUBNET, holds=False),
-            Ref(path="gatewayId", target=INTERNET_GATEWAY, holds=False),
-        ),
-        check=lambda inputs: one_of(inputs, "subnetId", "gatewayId"),
-        judge=_judge_association,
-    ),
-    AwsKind(
-        token=ENDPOINT,
-        id_prefix="vpce",
-        arn=_EC2 + "vpc-endpoint/{id}",
-        owned=True,
-        immutable=("serviceName", "vpcEndpointType", "vpcId", "serviceRegion"),
-        replaces=lambda _, new: () if new.get("vpcEndpointType") == "Interface" else ("privateDnsEnabled",),
-        defaults={"vpcEndpointType": "Gateway"},
-        refs=(
-            Ref(path="vpcId", target=VPC),
-            Ref(path="routeTableIds[]", target=ROUTE_TABLE, holds=False),
-            Ref(path="subnetIds[]", target=SUBNET),
-            Ref(path="securityGroupIds[]", target=SECURITY_GROUP),
-        ),
-        judge=_judge_endpoint,
-        create=_create_endpoint,
-        not_found="InvalidVpcEndpointId.NotFound",
     ),
 )

@@ -99,7 +99,7 @@ def _setting(token: str) -> AwsKind:
 KINDS = (
     AwsKind(
         token=BUCKET,
-        id_is="name",
+        id_form="{name}",
         named="bucket",
         prefixed="bucketPrefix",
         longest=63,

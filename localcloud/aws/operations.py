@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 
 from localcloud.aws.kind import AwsKind, among
@@ -22,7 +23,7 @@ def _check_log_group(inputs: Properties) -> Iterator[Failure]:
 KINDS = (
     AwsKind(
         token=LOG_GROUP,
-        id_is="name",
+        id_form="{name}",
         named="name",
         longest=512,
         arn="arn:{partition}:logs:{region}:{account}:log-group:{name}",
@@ -33,7 +34,7 @@ KINDS = (
     ),
     AwsKind(
         token="aws:cloudwatch/metricAlarm:MetricAlarm",
-        id_is="name",
+        id_form="{name}",
         named="name",
         arn="arn:{partition}:cloudwatch:{region}:{account}:alarm:{name}",
         immutable=("name",),
@@ -41,7 +42,7 @@ KINDS = (
     ),
     AwsKind(
         token="aws:cloudwatch/dashboard:Dashboard",
-        id_is="name",
+        id_form="{name}",
         named="dashboardName",
         scope="account",
         tagged=False,
@@ -52,7 +53,7 @@ KINDS = (
     AwsKind(
         token="aws:budgets/budget:Budget",
         named="name",
-        id_is="name",
+        id_form="{account}:{name}",
         scope="account",
         arn="arn:{partition}:budgets::{account}:budget/{name}",
         immutable=("name", "namePrefix", "accountId"),
@@ -61,15 +62,15 @@ KINDS = (
     ),
     AwsKind(
         token=TOPIC,
-        id_is="arn",
+        id_form="arn:{partition}:sns:{region}:{account}:{name}",
         named="name",
         arn="arn:{partition}:sns:{region}:{account}:{name}",
         immutable=("name", "namePrefix", "fifoTopic"),
     ),
     AwsKind(
         token="aws:sns/topicSubscription:TopicSubscription",
-        id_is="arn",
-        arn="arn:{partition}:sns:{region}:{account}:subscription:{name}",
+        id_of=lambda inputs: f"{inputs['topic']}:{uuid.uuid4()}",
+        arn="{id}",
         tagged=False,
         immutable=("topic", "protocol", "endpoint"),
         refs=(Ref(path="topic", target=TOPIC, by="arn", holds=False),),

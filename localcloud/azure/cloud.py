@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from localcloud.azure import compute, filesystem, identity, invokes, network, objects, operations, private_link
 from localcloud.azure.kind import AzureKind, name_failures
@@ -17,7 +17,7 @@ from localcloud.kinds import Call, Kind, Ref, Refusal
 from localcloud.naming import Naming
 from localcloud.schema import Failure, Shape
 from localcloud.store import Cloud, Store, Transaction
-from localcloud.values import UNKNOWN, Properties
+from localcloud.values import UNKNOWN, Properties, first, has_unknown, visible
 
 _ROWS = (identity, network, private_link, compute, objects, filesystem, operations)
 _GUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -68,7 +68,8 @@ class Azure(LocalCloud):
         _, module, name = token.split(":")
         word = name[0].lower() + name[1:]
         names = [p for p in sorted(shape.properties) if p.endswith("Name") and shape.properties[p] == "string"]
-        own = next((n for n in (f"{word}Name", "resourceName", "name") if n in shape.properties), f"{word}Name")
+        alike = [n for n in names if word.casefold().endswith(n.removesuffix("Name").casefold())]
+        own = next((n for n in (*alike, "resourceName", "name") if n in shape.properties), f"{word}Name")
         parents = [n for n in names if n in shape.required and n not in (own, "resourceGroupName")]
         middle = "".join(f"{parent.removesuffix('Name')}s/{{{parent}}}/" for parent in parents)
         path = f"Microsoft.{module.capitalize()}/{middle}{word}s/{{{own}}}"
@@ -88,7 +89,7 @@ class Azure(LocalCloud):
             group = names["resourceGroupName"]
             raise Refusal("ResourceGroupNotFound", f"Resource group '{group}' could not be found.", status=404)
         parent = kind.parent_template().format(subscription=self.subscription, **names)
-        if parent and not tx.with_id(parent):
+        if kind.modelled and parent and not tx.with_id(parent):  # the path of an unmodelled one is a guess
             raise Refusal(
                 "ParentResourceNotFound",
                 f"Failed to perform 'write' on resource(s) of type '{kind.arm_type}', because the parent resource "
@@ -98,6 +99,15 @@ class Azure(LocalCloud):
         if tx.get("", kind.token, id_):
             raise Refusal("", f"cannot create already existing resource '{id_}'", status=409)
         return id_
+
+    def as_outputs(self, inputs: Properties, call: Call | None = None) -> Properties:
+        # Identities are given as a list of ids and come back as a map of what they are.
+        outputs = visible(inputs)
+        ids = first(outputs, "identity.userAssignedIdentities")
+        if isinstance(ids, list):
+            assigned = UNKNOWN if has_unknown(ids) else {id_: _identity(call, id_) for id_ in ids}
+            outputs["identity"] = {**outputs["identity"], "userAssignedIdentities": assigned}
+        return outputs
 
     def common_outputs(self, call: Call) -> Properties:
         kind = call.kind
@@ -111,7 +121,8 @@ class Azure(LocalCloud):
 
     def remove(self, call: Call) -> None:
         """With everything below it, unless something outside still needs a part of that."""
-        for child in call.tx.below(call.id):
+        singleton = isinstance(call.kind, AzureKind) and call.kind.singleton
+        for child in [] if singleton else call.tx.below(call.id):
             kind, _ = self.kind_of(child.type)
             self.refuse_while_in_use(Call(self, call.tx, kind, child.inputs, child.id, "", child), within=call.id)
             call.tx.remove(child)
@@ -151,6 +162,14 @@ class Azure(LocalCloud):
         with self.store.transaction(self.name) as tx:
             record = tx.get("", _GROUP, f"/subscriptions/{self.subscription}/resourceGroups/{group}")
             return record.inputs["location"] if record else ""
+
+
+def _identity(call: Call | None, id_: str) -> Any:
+    if call is None:
+        return UNKNOWN
+    record = call.find(identity.IDENTITY, id_)
+    known = record.outputs if record else {}
+    return {name: known.get(name, "") for name in ("clientId", "principalId")}
 
 
 def _folded(location: str) -> str:

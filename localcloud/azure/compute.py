@@ -14,7 +14,7 @@ from localcloud.azure.network import SECURITY_GROUP, SUBNET
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
 from localcloud.store import Record
-from localcloud.values import UNKNOWN, Properties, at, first
+from localcloud.values import UNKNOWN, Properties, first
 
 SCALE_SET = "azure-native:compute:VirtualMachineScaleSet"
 PROXIMITY_GROUP = "azure-native:compute:ProximityPlacementGroup"
@@ -58,16 +58,8 @@ def _judge_scale_set(call: Call) -> None:
         raise Refusal("PropertyChangeNotAllowed", message, status=409)
 
 
-def _derive_scale_set(call: Call) -> Properties:
-    identity = call.inputs.get("identity")
-    if not identity:
-        return {"etag": f'"{uuid.uuid4()}"'}
-    assigned = {}
-    for _, id_ in at(identity, "userAssignedIdentities[]"):
-        record = call.find(IDENTITY, id_)
-        known = record.outputs if record else {}
-        assigned[id_] = {name: known.get(name, "") for name in ("clientId", "principalId")}
-    return {"etag": f'"{uuid.uuid4()}"', "identity": {"type": identity.get("type"), "userAssignedIdentities": assigned}}
+def _etag(_: Call) -> Properties:
+    return {"etag": f'"{uuid.uuid4()}"'}
 
 
 def _has_nodes(scale_set: Record) -> bool:
@@ -104,7 +96,7 @@ KINDS = (
         check=_check_scale_set,
         judge=_judge_scale_set,
         create=lambda _: {"uniqueId": str(uuid.uuid4()), "timeCreated": _now()},
-        derive=_derive_scale_set,
+        derive=_etag,
     ),
     AzureKind(
         token=PROXIMITY_GROUP,

@@ -24,6 +24,8 @@ class AzureKind(Kind):
     pattern: str = ""
     """Regular expression that the name must match."""
     name_is_uuid: bool = False
+    singleton: bool = False
+    """Settings that are always there: deleting them sets them back, and takes nothing below with them."""
 
     @property
     def template(self) -> str:
@@ -33,6 +35,10 @@ class AzureKind(Kind):
     def parameters(self) -> tuple[str, ...]:
         """The inputs that make the id; the last is the resource's own name."""
         return tuple(name for name in re.findall(r"\{(\w+)\}", self.template) if name != "subscription")
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        return self.immutable + self.parameters
 
     @property
     def named(self) -> str:

@@ -43,12 +43,12 @@ def _derive_account(call: Call) -> Properties:
     }
 
 
-def _judge_policy(call: Call) -> None:
-    name = call.inputs["managementPolicyName"]
+def _judge_singleton(call: Call, parameter: str, what: str) -> None:
+    name = call.inputs[parameter]
     if name != "default":
         raise Refusal(
             "ResourceNotFound",
-            f"The management policy '{name}' does not exist: an account has exactly one, named 'default'.",
+            f"The {what} '{name}' does not exist: an account has exactly one, named 'default'.",
             status=404,
         )
 
@@ -74,6 +74,13 @@ KINDS = (
         derive=_derive_account,
     ),
     AzureKind(
+        token="azure-native:storage:BlobServiceProperties",
+        path="Microsoft.Storage/storageAccounts/{accountName}/blobServices/{blobServicesName}",
+        api=_API,
+        singleton=True,
+        judge=lambda call: _judge_singleton(call, "blobServicesName", "blob service"),
+    ),
+    AzureKind(
         token=CONTAINER,
         path="Microsoft.Storage/storageAccounts/{accountName}/blobServices/default/containers/{containerName}",
         api=_API,
@@ -87,7 +94,8 @@ KINDS = (
         token="azure-native:storage:ManagementPolicy",
         path="Microsoft.Storage/storageAccounts/{accountName}/managementPolicies/{managementPolicyName}",
         api=_API,
-        judge=_judge_policy,
+        singleton=True,
+        judge=lambda call: _judge_singleton(call, "managementPolicyName", "management policy"),
         derive=lambda _: {"lastModifiedTime": datetime.now(UTC).isoformat(timespec="seconds")},
     ),
 )

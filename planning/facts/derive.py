@@ -1,19 +1,23 @@
 """What follows from a spec and the catalogue, derived once: rules read it, the plan freezes it.
 
-The subjects are in the modules beside this one; prices are in `planning.cost`. A part that the spec leaves undecidable (an unknown node type, say) is None, and a rule says so.
+The subjects are in the modules beside this one; prices are in `planning.cost`. A part that the spec leaves undecidable
+(with an unknown node type, say) is None, and a rule says so.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
 from planning import catalog
 from planning.catalog.records import AwsNodeType, AzureNodeType
 from planning.cost import Cost, cost_of
 from planning.facts.fabric import Fabric, Interface, fabric_of, interfaces_of
+from planning.facts.image import ImagePlan, image_of
 from planning.facts.network import AddressPlan, address_plan
 from planning.facts.quota import Quota, quota_of
+from planning.facts.setup import Setup, setup_of
 from planning.facts.storage import Lustre, lustre_of
 from planning.spec import AwsSpec, AzureSpec
 
@@ -23,6 +27,9 @@ class Facts:
     today: date
     node: AwsNodeType | AzureNodeType | None
     """None: the catalogue of this cloud has no such type."""
+    image: ImagePlan | None
+    """None: neither the spec nor a known type tells it."""
+    setup: Setup
     interfaces: tuple[Interface, ...]
     fabric: Fabric
     network: AddressPlan
@@ -32,7 +39,8 @@ class Facts:
     cost: Cost
 
 
-def derive(spec: AwsSpec | AzureSpec, today: date) -> Facts:
+def derive(spec: AwsSpec | AzureSpec, today: date, folder: Path) -> Facts:
+    """`folder` holds the stack file, and the set-up file that the spec may name."""
     node = catalog.node_type(spec.nodes.type)
     if node is not None and node.cloud != spec.cloud:
         node = None
@@ -41,6 +49,8 @@ def derive(spec: AwsSpec | AzureSpec, today: date) -> Facts:
     return Facts(
         today=today,
         node=node,
+        image=image_of(spec, node),
+        setup=setup_of(spec.nodes.setup, folder),
         interfaces=interfaces,
         fabric=fabric_of(node),
         network=address_plan(spec, interfaces, lustre),

@@ -1,6 +1,18 @@
 """What a well-shaped spec means: one function per rule. How a rule is declared: `planning.rules.registry`."""
 
-from planning.rules import capacity, fabric, filesystem, identity, lifetime, network, objects, unbuilt
+from planning.rules import (
+    capacity,
+    fabric,
+    filesystem,
+    identity,
+    images,
+    lifetime,
+    network,
+    objects,
+    reservations,
+    tags,
+    unbuilt,
+)
 from planning.rules.registry import RULES, Fault, Rule, judge, rule
 
 __all__ = [
@@ -11,10 +23,13 @@ __all__ = [
     "fabric",
     "filesystem",
     "identity",
+    "images",
     "judge",
     "lifetime",
     "network",
     "objects",
+    "reservations",
     "rule",
+    "tags",
     "unbuilt",
 ]

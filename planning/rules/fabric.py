@@ -1,4 +1,4 @@
-"""Rules about nodes and the fabric between them."""
+"""Rules about node types and the fabric between nodes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from planning import catalog
 from planning.catalog.records import AwsNodeType, AzureNodeType
 from planning.facts.derive import Facts
+from planning.findings import shown
 from planning.rules.registry import AnySpec, Fault, rule
 
 INFINIBAND = "https://learn.microsoft.com/azure/virtual-machines/setup-infiniband"
@@ -22,7 +23,7 @@ def node_type_unknown(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     if elsewhere:
         message = f"{spec.nodes.type} is a type of {elsewhere.cloud}, and the cluster is on {spec.cloud}"
     else:
-        message = f"the catalogue has no type {spec.nodes.type} with GPUs and a known network"
+        message = f"the catalogue has no type {shown(spec.nodes.type)} with GPUs and a known network"
     close = catalog.near_node_types(spec.nodes.type, spec.cloud)
     usual = "p5.48xlarge" if spec.cloud == "aws" else "Standard_ND96isr_H100_v5"
     yield Fault(
@@ -119,7 +120,10 @@ def infiniband_without_placement(spec: AnySpec, facts: Facts) -> Iterator[Fault]
         and node.single_placement_group
         and spec.nodes.placement == "none"
     ):
-        message = "without a single placement group a scale set does not support InfiniBand: nodes land in separate partitions"
+        message = (
+            "without a single placement group a scale set does not support InfiniBand: "
+            "nodes land in separate partitions"
+        )
         yield Fault("nodes.placement", message, "write cluster, or leave nodes.placement out")
 
 
@@ -135,75 +139,3 @@ def efa_without_placement(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     if isinstance(facts.node, AwsNodeType) and facts.fabric.kind == "efa" and spec.nodes.count > 1 and unplaced:
         message = "EFA nodes without a placement group may be far apart, and collectives wait for the slowest pair"
         yield Fault("nodes.placement", message, "write cluster, or leave nodes.placement out")
-
-
-@rule("image-does-not-fit", "error", reference="docs/spec.md")
-def image_does_not_fit(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
-    """The image fits the architecture and the GPUs of the nodes."""
-    image, node = spec.nodes.image or "", facts.node
-    if node is None or not image:
-        return
-    for arch in ("arm64", "x86_64"):
-        if spec.cloud == "aws" and f"/{arch}/" in image and arch != node.arch:
-            yield Fault(
-                "nodes.image",
-                f"the image is for {arch}, and {node.name} is {node.arch}",
-                f"take the image for {node.arch}",
-            )
-    if spec.cloud == "azure" and node.vendor == "amd" and ":ubuntu-hpc:" in image and "rocm" not in image:
-        yield Fault(
-            "nodes.image",
-            f"{node.name} has AMD GPUs, and the image has NVIDIA drivers",
-            "take a -rocm image, such as the default",
-        )
-
-
-@rule("image-form", "error", reference="docs/spec.md", waivable=False)
-def image_form(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """The image is written as the cloud names images."""
-    image = spec.nodes.image
-    if image is None:
-        return
-    if spec.cloud == "aws" and not (image.startswith("/") or (image.startswith("ami-") and image[4:].isalnum())):
-        yield Fault(
-            "nodes.image",
-            f"{image!r} is neither an AMI id nor an SSM parameter",
-            "write ami-… or /aws/service/…/ami-id",
-        )
-    if spec.cloud == "azure" and (image.count(":") != 3 or not all(image.split(":"))):
-        yield Fault("nodes.image", f"{image!r} is no marketplace image", "write publisher:offer:sku:version")
-
-
-@rule("image-not-pinned", "warning", reference="https://github.com/Azure/azhpc-images")
-def image_not_pinned(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """An image called latest changes under the cluster: kernel, driver and Lustre client no longer match."""
-    image = spec.nodes.image or ""
-    if spec.cloud == "azure" and image.endswith(":latest"):
-        yield Fault(
-            "nodes.image",
-            "the version latest gives nodes made later another kernel, driver and Lustre client",
-            "pin a version",
-        )
-    if spec.cloud == "aws" and "/latest/" in image:
-        message = (
-            "the parameter says latest: it is looked up when the launch template is made and recorded in the stack"
-        )
-        yield Fault(
-            "nodes.image",
-            message,
-            "pin an id such as ami-0123456789abcdef0 to choose when nodes are replaced",
-        )
-
-
-@rule("root-disk-below-image", "error", reference="docs/spec.md")
-def root_disk_below_image(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
-    """The root disk holds the image."""
-    if facts.node is None or spec.nodes.image is not None:
-        return
-    least = catalog.default_image(facts.node).root_gib
-    if spec.nodes.root_disk < least:
-        yield Fault(
-            "nodes.root_disk",
-            f"{spec.nodes.root_disk}GiB is smaller than the image, which has {least} GiB",
-            f"write {max(least, 300)}GiB",
-        )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from planning.facts.derive import Facts
 from planning.facts.storage import Lustre, fits_efa, fits_tier, nearest_capacities
+from planning.findings import shown
 from planning.rules.registry import AnySpec, Fault, rule
 from planning.spec import AwsFilesystem
 from planning.units import show_size
@@ -47,7 +48,10 @@ def throughput_of_scratch(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
 def throughput_chosen(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """Where no tier is asked for, the chosen one is said."""
     if facts.lustre and facts.lustre.throughput_is_default and facts.lustre.tier:
-        message = f"no throughput_per_tib is given; {facts.lustre.tier.mbps_per_tib} MB/s per TiB is taken of {_tiers(facts.lustre)}"
+        message = (
+            f"no throughput_per_tib is given; {facts.lustre.tier.mbps_per_tib} MB/s per TiB is taken of "
+            f"{_tiers(facts.lustre)}"
+        )
         yield Fault("storage.filesystem.throughput_per_tib", message, "write the tier that you want")
 
 
@@ -62,7 +66,11 @@ def capacity_not_sold(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         show_size(c) if spec.cloud == "azure" else f"{c}GiB" for c in nearest_capacities(tier, lustre.capacity_gib)
     )
     also = "".join(f"{c} GiB, or " for c in tier.also_gib)
-    message = f"{lustre.capacity_gib} GiB can not be bought at {tier.mbps_per_tib} MB/s per TiB: the sizes are {also}multiples of {tier.step_gib} GiB from {tier.smallest_gib} GiB on"
+    least = max(tier.smallest_gib, tier.step_gib)
+    message = (
+        f"{lustre.capacity_gib} GiB can not be bought at {tier.mbps_per_tib} MB/s per TiB: the sizes are "
+        f"{also}multiples of {tier.step_gib} GiB from {least} GiB on"
+    )
     yield Fault("storage.filesystem.capacity", message, f"write {sizes}")
 
 
@@ -91,13 +99,13 @@ def efa_capacity(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     if not isinstance(wanted, AwsFilesystem) or lustre is None or wanted.efa is not True:
         return
     if not lustre.efa_possible:
-        yield Fault(
-            "storage.filesystem.efa",
-            f"neither scratch nor {spec.nodes.type} without EFA can reach a filesystem over EFA"
-            if wanted.deployment == "scratch"
-            else f"{spec.nodes.type} has no EFA",
-            "write efa: auto",
-        )
+        if wanted.deployment == "scratch":
+            message = "scratch filesystems have no EFA"
+        elif lustre.tier is None:
+            return  # said by the rule about the throughput
+        else:
+            message = f"{shown(spec.nodes.type)} has no EFA, so its clients can not reach a filesystem over it"
+        yield Fault("storage.filesystem.efa", message, "write efa: auto")
     elif lustre.tier and not fits_efa(lustre.tier, lustre.capacity_gib):
         step = lustre.tier.efa_step_gib
         whole = max(-(-lustre.capacity_gib // step), 1) * step
@@ -121,7 +129,10 @@ def efa_left_off(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         and not lustre.efa
     ):
         step = lustre.tier.efa_step_gib
-        message = f"clients reach this filesystem over TCP: EFA takes multiples of {step} GiB at {lustre.tier.mbps_per_tib} MB/s per TiB"
+        message = (
+            f"clients reach this filesystem over TCP: EFA takes multiples of {step} GiB at "
+            f"{lustre.tier.mbps_per_tib} MB/s per TiB"
+        )
         yield Fault(
             "storage.filesystem.capacity",
             message,
@@ -175,3 +186,33 @@ def scratch_without_link(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
             "scratch storage is not replicated, and nothing exports it to the bucket",
             "write storage.objects.link: true, or deployment: persistent",
         )
+
+
+@rule("mount-over-system", "error", reference="https://refspecs.linuxfoundation.org/FHS_3.0/fhs/index.html")
+def mount_over_system(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """The mount point hides no directory that the system or the project needs."""
+    mount = spec.storage.filesystem.mount if spec.storage.filesystem else ""
+    top = "/" + mount.split("/")[1] if mount else ""
+    hidden = mount if mount in HIDDEN_BY_MOUNT else top if top in NOTHING_BELOW else None
+    if hidden:
+        what = "be mounted over" if hidden == mount else "be mounted below"
+        message = f"the filesystem would {what} {hidden}, which the system needs itself"
+        yield Fault("storage.filesystem.mount", message, "write a path such as /lustre")
+
+
+@rule("mount-over-scratch", "warning", reference="docs/spec.md")
+def mount_over_scratch(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """The mount point leaves the nodes' own NVMe scratch in sight."""
+    mounted = spec.storage.filesystem is not None and spec.storage.filesystem.mount == SCRATCH
+    if mounted and facts.node is not None and facts.node.local_disks:
+        message = f"{SCRATCH} is where the nodes mount their own NVMe disks, which the filesystem would hide"
+        yield Fault("storage.filesystem.mount", message, "write a path such as /lustre")
+
+
+SCRATCH = "/scratch"
+NOTHING_BELOW = frozenset(("/bin", "/boot", "/dev", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys"))
+HIDDEN_BY_MOUNT = NOTHING_BELOW | {
+    "/etc", "/home", "/opt", "/root", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin",
+    "/usr/local/sbin", "/usr/sbin", "/usr/share", "/var", "/var/lib", "/var/log", "/var/run", "/var/tmp",
+}  # fmt: skip
+"""/media, /mnt and /srv are made for mounts. Source: Filesystem Hierarchy Standard 3.0."""

@@ -1,4 +1,4 @@
-"""Rules about where a cluster is and what it is called: region, zone, tags."""
+"""Rules about where a cluster is and to whom it belongs: account, region, zone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from planning import catalog
 from planning.facts.derive import Facts
-from planning.findings import near
+from planning.findings import near, shown
 from planning.rules.registry import AnySpec, Fault, rule
 
 AWS_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d+")
@@ -18,6 +18,15 @@ OTHER = {"aws": "azure", "azure": "aws"}
 CLOUD_NAMES = {"aws": "AWS", "azure": "Azure"}
 
 
+@rule("account-not-said", "info", reference="docs/spec.md")
+def account_not_said(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Without an account, whatever account the credentials belong to is taken."""
+    if spec.account is None:
+        what, example = ("account", '"123456789012"') if spec.cloud == "aws" else ("subscription", "its GUID")
+        message = f"no {what} is given, so the cluster lands in that of whoever deploys it"
+        yield Fault("account", message, f"write account: {example}, and any other {what} is refused")
+
+
 @rule("region-of-other-cloud", "error", reference="docs/spec.md", waivable=False)
 def region_of_other_cloud(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """The region belongs to the cloud of the spec and has the form of its regions."""
@@ -26,9 +35,10 @@ def region_of_other_cloud(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     if spec.region in known:
         return
     if spec.region in catalog.regions(OTHER[spec.cloud]):
-        message = f"{spec.region} is a region of {CLOUD_NAMES[OTHER[spec.cloud]]}, and the cluster is on {CLOUD_NAMES[spec.cloud]}"
+        other = CLOUD_NAMES[OTHER[spec.cloud]]
+        message = f"{spec.region} is a region of {other}, and the cluster is on {CLOUD_NAMES[spec.cloud]}"
     elif not form.fullmatch(spec.region):
-        message = f"{spec.region!r} has not the form of an {CLOUD_NAMES[spec.cloud]} region"
+        message = f"{shown(spec.region)} has not the form of an {CLOUD_NAMES[spec.cloud]} region"
     else:
         return
     example = "us-east-1" if spec.cloud == "aws" else "eastus"
@@ -65,7 +75,7 @@ def zone_not_an_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     if ZONE_NAME.fullmatch(zone):
         message = f"{zone} is a zone name, which differs from account to account; a zone id is wanted"
     else:
-        message = f"{zone!r} has not the form of a zone id"
+        message = f"{shown(zone)} has not the form of a zone id"
     yield Fault("zone", message, f"write an id such as {example}; `aws ec2 describe-availability-zones` lists them")
 
 
@@ -102,53 +112,4 @@ def zone_without_the_type(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     here = [zone for zone in zones if region and zone.startswith(f"{region.zone_prefix}-")]
     where = f"in {spec.region} only in {', '.join(here)}" if here else f"only in {', '.join(zones)}"
     fix = f"write {(here or zones)[0]}" + ("" if here else " and its region") + ", or check what AWS offers by now"
-    yield Fault("zone", f"{spec.nodes.type} was seen {where}, not in {spec.zone}", fix)
-
-
-@rule(
-    "tag-not-allowed",
-    "error",
-    reference="https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html",
-)
-def tag_not_allowed(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """Tags keep to what every resource of the cloud takes."""
-    longest_key, refused = (128, r"[^\w\s.:/=+@-]") if spec.cloud == "aws" else (128, r"[<>%&\\?/]")
-    for key, value in spec.tags.items():
-        path = f"tags.{key}"
-        if spec.cloud == "aws" and key.casefold().startswith("aws:"):
-            yield Fault(
-                path,
-                f"AWS keeps tags that begin with aws: for itself, and {key} does",
-                f"write {key[4:] or 'another key'}",
-            )
-        elif spec.cloud == "azure" and key.casefold().startswith(("azure", "microsoft", "windows")):
-            yield Fault(
-                path,
-                f"Azure keeps tags that begin with azure, microsoft or windows for itself, and {key} does",
-                "choose another key",
-            )
-        elif found := re.search(refused, key):
-            yield Fault(
-                path,
-                f"the tag key {key} holds {found[0]!r}, which {CLOUD_NAMES[spec.cloud]} refuses",
-                f"write {re.sub(refused, '-', key)}",
-            )
-        elif not key or len(key) > longest_key:
-            yield Fault(path, f"a tag key has 1 to {longest_key} characters, and this has {len(key)}", "shorten it")
-        if len(value) > 256:
-            yield Fault(path, f"a tag value has at most 256 characters, and {key} has {len(value)}", "shorten it")
-        elif spec.cloud == "aws" and (found := re.search(refused, value)):
-            yield Fault(
-                path,
-                f"the value of tag {key} holds {found[0]!r}, which AWS refuses",
-                f"write {re.sub(refused, '-', value)}",
-            )
-    if len(spec.tags) > MOST_TAGS:
-        yield Fault(
-            "tags",
-            f"{len(spec.tags)} tags, and a resource takes 50, of which this project sets some",
-            f"keep {MOST_TAGS} or fewer",
-        )
-
-
-MOST_TAGS = 45
+    yield Fault("zone", f"{spec.nodes.type} was seen {where}, not in {shown(spec.zone)}", fix)

@@ -14,7 +14,10 @@ def above_cost_limit(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     limit = spec.lifetime.max_usd_per_hour
     if limit is not None and float(facts.cost.usd_per_hour) > limit:
         at_least = "at least " if facts.cost.is_lower_bound else ""
-        message = f"the cluster costs {at_least}{facts.cost.usd_per_hour} USD an hour at list prices, above the limit of {limit:g}"
+        message = (
+            f"the cluster costs {at_least}{facts.cost.usd_per_hour} USD an hour at list prices, above the limit of "
+            f"{limit:g}"
+        )
         yield Fault("lifetime.max_usd_per_hour", message, "take fewer or cheaper nodes, or raise the limit")
 
 

@@ -9,6 +9,12 @@ from planning.facts.derive import Facts
 from planning.rules.registry import AnySpec, Fault, rule
 
 RDMA_NETWORK = IPv4Network("172.16.0.0/16")
+LARGEST_NETWORK = {"aws": 16, "azure": 8}
+"""Prefix of the largest network. Source: VPC user guide, VPC CIDR blocks; Azure documentation, VNet FAQ."""
+SHARED = IPv4Network("100.64.0.0/10")
+"""Carrier-grade NAT (RFC 6598), which clusters use as if it were private."""
+NO_NETWORKS = tuple(map(IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4")))
+"""This host, loopback, link-local with the metadata services, multicast."""
 VPC_LIMITS = "https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html"
 
 
@@ -23,12 +29,17 @@ def network_too_small(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     plan = facts.network
     if plan.fits or spec.network.existing is not None:
         return
-    others = "NAT gateway" if spec.cloud == "aws" else "endpoints" + (" and file system" if plan.filesystem else "")
+    others = "NAT gateway" if spec.cloud == "aws" else "endpoints" + (" and filesystem" if plan.filesystem else "")
+    each = f"{plan.per_node} address{'es' if plan.per_node > 1 else ''} each"
     message = (
-        f"{spec.nodes.count} nodes with {plan.per_node} address{'es' if plan.per_node > 1 else ''} each need {plan.needed} in their subnet, "
-        f"the lower half of {plan.cidr}, which has {max(plan.usable, 0)}; the upper half is for {others}"
+        f"{spec.nodes.count} nodes with {each} need {plan.needed} in their subnet, the lower half of {plan.cidr}, "
+        f"which has {plan.usable}; the upper half is for {others}"
     )
-    fix = f"write a network of /{plan.smallest_prefix} or larger"
+    largest = LARGEST_NETWORK[spec.cloud]
+    if plan.smallest_prefix >= largest:
+        fix = f"write a network of /{plan.smallest_prefix} or larger"
+    else:
+        fix = f"take fewer nodes: the largest network, a /{largest}, does not hold them"
     if plan.per_node > 1:
         fix += ", or nodes.interfaces: efa-only, which takes one address a node"
     yield Fault("network.cidr", message, fix)
@@ -37,7 +48,7 @@ def network_too_small(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
 @rule("network-outside-limits", "error", reference=VPC_LIMITS, waivable=False)
 def network_outside_limits(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """The size of the network is one that the cloud takes."""
-    largest = 16 if spec.cloud == "aws" else 8
+    largest = LARGEST_NETWORK[spec.cloud]
     if spec.network.cidr is not None and facts.network.cidr.prefixlen < largest:
         what = "VPC" if spec.cloud == "aws" else "VNet"
         smaller = IPv4Network((facts.network.cidr.network_address, largest))
@@ -45,6 +56,32 @@ def network_outside_limits(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
             "network.cidr",
             f"{facts.network.cidr} is larger than a {what} may be, a /{largest}",
             f"write {smaller}",
+        )
+
+
+@rule(
+    "network-not-for-hosts",
+    "error",
+    reference="https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq",
+)
+def network_not_for_hosts(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """The network holds no addresses that mean something else everywhere."""
+    cidr = facts.network.cidr
+    if held := next((network for network in NO_NETWORKS if cidr.overlaps(network)), None):
+        message = (
+            f"{cidr} holds addresses of {held}, which stands for the host itself, link-local services or multicast"
+        )
+        yield Fault("network.cidr", message, "write 10.40.0.0/16 or another private network")
+
+
+@rule("network-public", "warning", reference="https://www.rfc-editor.org/rfc/rfc1918")
+def network_public(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """The network is private: hosts of the internet that have its addresses are out of reach."""
+    cidr = facts.network.cidr
+    if not (cidr.is_private or cidr.is_multicast or cidr.subnet_of(SHARED)):
+        message = f"{cidr} is not private, so the hosts of the internet that have these addresses can not be reached"
+        yield Fault(
+            "network.cidr", message, "write a part of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"
         )
 
 
@@ -88,11 +125,20 @@ def ssh_from_everywhere(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
             )
 
 
+@rule("ssh-from-twice", "error", reference="docs/spec.md", waivable=False)
+def ssh_from_twice(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """A network is let in once: a second rule for it is refused as a duplicate."""
+    for index, network in enumerate(spec.access.ssh_from):
+        if network in spec.access.ssh_from[:index]:
+            yield Fault(f"access.ssh_from.{index}", f"{network} is in the list already", "remove it")
+
+
 @rule(
     "ssh-key-missing",
     "error",
     cloud="azure",
     reference="https://learn.microsoft.com/azure/virtual-machines/linux/create-ssh-keys-detailed",
+    waivable=False,
 )
 def ssh_key_missing(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Azure makes no Linux VM without a login, and passwords are off."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from planning.facts.derive import Facts
+from planning.findings import LONGEST_SHOWN, shown
 from planning.rules.registry import AnySpec, Fault, rule
 
 BUCKET = re.compile(
@@ -23,10 +24,14 @@ def bucket_name(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     name = spec.storage.objects.name
     if name is not None and not BUCKET.fullmatch(name):
         legal = re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-")[:63]
-        fix = f"write {legal}" if BUCKET.fullmatch(legal) else "write a name such as llama-70b-data"
+        fix = (
+            f"write {legal}"
+            if len(name) <= LONGEST_SHOWN and BUCKET.fullmatch(legal)
+            else "write a name such as llama-70b-data"
+        )
         yield Fault(
             "storage.objects.name",
-            f"S3 refuses the name {name!r}: 3 to 63 lower-case letters, digits, hyphens and single dots",
+            f"S3 refuses the name {shown(name)}: 3 to 63 lower-case letters, digits, hyphens and single dots",
             fix,
         )
 
@@ -37,10 +42,14 @@ def storage_account_name(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     name = spec.storage.objects.name
     if name is not None and not ACCOUNT.fullmatch(name):
         legal = re.sub(r"[^a-z0-9]+", "", name.lower())[:24]
-        fix = f"write {legal}" if ACCOUNT.fullmatch(legal) else "write a name such as llama70bdata"
+        fix = (
+            f"write {legal}"
+            if len(name) <= LONGEST_SHOWN and ACCOUNT.fullmatch(legal)
+            else "write a name such as llama70bdata"
+        )
         yield Fault(
             "storage.objects.name",
-            f"Azure refuses the name {name!r}: 3 to 24 lower-case letters and digits, no hyphens",
+            f"Azure refuses the name {shown(name)}: 3 to 24 lower-case letters and digits, no hyphens",
             fix,
         )
 
@@ -79,6 +88,14 @@ def cooled_by_intelligent_tiering(spec: AnySpec, _facts: Facts) -> Iterator[Faul
             f"Standard-IA takes objects after 30 days only; at {cool} days checkpoints move to Intelligent-Tiering"
         )
         yield Fault("storage.objects.checkpoints.cool_after_days", message, "write 30 or more for Standard-IA")
+
+
+@rule("link-without-filesystem", "error", reference="docs/spec.md", waivable=False)
+def link_without_filesystem(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """A link joins objects with a filesystem."""
+    if spec.storage.objects.link and spec.storage.filesystem is None:
+        message = "a link joins the objects with a file system, and storage.filesystem is null"
+        yield Fault("storage.objects.link", message, "add storage.filesystem, or write link: false")
 
 
 @rule("destroy-deletes-data", "warning", reference="docs/spec.md")

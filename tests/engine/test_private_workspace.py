@@ -25,6 +25,8 @@ if config.get("fault") == "run-error":
     raise pulumi.RunError("two errors:\\n  nodes.count: 0")
 if config.get("fault") == "exception":
     {}["missing"]
+if config.get("fault") == "apply":
+    pulumi.Output.from_input({}).apply(lambda known: known["missing"])
 pulumi.export("size", config.get("size"))
 """
 
@@ -75,14 +77,18 @@ def test_a_run_error_is_read_once_and_without_a_traceback(workspace: Callable[..
     assert "Traceback" not in failed.stdout + failed.stderr
 
 
-def test_an_exception_is_read_with_the_line_of_the_program(workspace: Callable[..., Any], project: Path) -> None:
-    set_config(project, "fault", "exception")
+@pytest.mark.parametrize("fault", ["exception", "apply"])
+def test_an_exception_is_read_with_the_line_of_the_program_and_without_the_machinery(
+    workspace: Callable[..., Any], project: Path, fault: str
+) -> None:
+    set_config(project, "fault", fault)
     failed = workspace(project).pulumi("preview", "--stack", "dev", check=False)
     diagnostics = failed.stdout.partition("Diagnostics:")[2]
     assert failed.returncode != 0
     assert "KeyError: 'missing'" in diagnostics
     assert "__main__.py" in diagnostics
     assert "localcloud" not in diagnostics
+    assert "asyncio" not in diagnostics
 
 
 def test_a_policy_pack_is_in_force(workspace: Callable[..., Any], project: Path, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Remains:
             path.unlink()
 
     def recover(self) -> list[str]:
-        recover(self.state, self.locks, self.store, self.cancel, self.said.append)
+        recover(self.state, self.locks, self.store.path, self.cancel, self.said.append)
         return [record.id for record in self.store.list()]
 
 

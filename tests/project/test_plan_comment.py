@@ -49,11 +49,7 @@ class Comment:
 def test_the_plan_of_every_stack_is_in_the_one_comment(tmp_path: Path) -> None:
     comment = Comment(tmp_path, {"aws-p5": "+ 41 to create", "azure-nd-h100": "no changes"})
     assert "Preview of abc123: **success** ([run](https://example.com/1))" in comment.body
-    assert (
-        comment.body.index("aws-p5")
-        < comment.body.index("+ 41 to create")
-        < comment.body.index("azure-nd-h100")
-    )
+    assert comment.body.index("aws-p5") < comment.body.index("+ 41 to create") < comment.body.index("azure-nd-h100")
     assert "no changes" in comment.body
     assert "cut here" not in comment.body
     assert comment.calls[1:] == ["api --silent repos/o/r/issues/7/comments --field body=@comment.md"]
@@ -61,9 +57,7 @@ def test_the_plan_of_every_stack_is_in_the_one_comment(tmp_path: Path) -> None:
 
 def test_the_comment_of_an_earlier_push_is_renewed(tmp_path: Path) -> None:
     comment = Comment(tmp_path, {"aws-p5": "no changes"}, earlier="11\n12\n")
-    assert comment.calls[1:] == [
-        "api --silent --method PATCH repos/o/r/issues/comments/11 --field body=@comment.md"
-    ]
+    assert comment.calls[1:] == ["api --silent --method PATCH repos/o/r/issues/comments/11 --field body=@comment.md"]
 
 
 @pytest.mark.parametrize("stacks", [1, 12])

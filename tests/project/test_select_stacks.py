@@ -23,9 +23,7 @@ AZURE = {
 
 
 class Selection:
-    def __init__(
-        self, folder: Path, stacks: str, variables: dict[str, str], purpose: str = "PREVIEW"
-    ) -> None:
+    def __init__(self, folder: Path, stacks: str, variables: dict[str, str], purpose: str = "PREVIEW") -> None:
         output = folder / "output"
         output.touch()
         env = {"STACKS": stacks, "VARIABLES": json.dumps(variables), "GITHUB_OUTPUT": str(output)}

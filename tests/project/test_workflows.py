@@ -23,9 +23,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 WORKFLOWS = {path.stem: load(path.stem) for path in FILES}
-JOBS = [
-    pytest.param(name, job, id=f"{name}-{job}") for name, flow in WORKFLOWS.items() for job in flow["jobs"]
-]
+JOBS = [pytest.param(name, job, id=f"{name}-{job}") for name, flow in WORKFLOWS.items() for job in flow["jobs"]]
 
 
 def steps(name: str, job: str | None = None) -> Iterator[dict[str, Any]]:
@@ -43,9 +41,7 @@ def scripts(name: str, job: str | None = None) -> list[str]:
 
 
 def index_of(name: str, job: str, words: str) -> int:
-    return next(
-        i for i, s in enumerate(steps(name, job)) if words in s.get("run", "") or words in s.get("uses", "")
-    )
+    return next(i for i, s in enumerate(steps(name, job)) if words in s.get("run", "") or words in s.get("uses", ""))
 
 
 def test_the_three_workflows_are_all_there_is() -> None:
@@ -78,9 +74,7 @@ def test_every_job_says_its_permissions_and_inherits_none(name: str, job: str) -
 
 
 def test_no_checkout_leaves_a_token_behind() -> None:
-    checkouts = [
-        s for name in WORKFLOWS for s in steps(name) if s.get("uses", "").startswith("actions/checkout@")
-    ]
+    checkouts = [s for name in WORKFLOWS for s in steps(name) if s.get("uses", "").startswith("actions/checkout@")]
     assert len(checkouts) == 5
     assert all(s["with"]["persist-credentials"] is False for s in checkouts)
 
@@ -91,15 +85,8 @@ def test_no_expression_is_pasted_into_a_script(name: str, job: str) -> None:
 
 
 def test_on_a_pull_request_only_the_job_guarded_against_forks_gets_credentials() -> None:
-    jobs = {
-        j: body
-        for flow in WORKFLOWS.values()
-        if "pull_request" in flow["on"]
-        for j, body in flow["jobs"].items()
-    }
-    with_credentials = [
-        j for j, body in jobs.items() if "id-token" in body["permissions"] or "secrets." in str(body)
-    ]
+    jobs = {j: body for flow in WORKFLOWS.values() if "pull_request" in flow["on"] for j, body in flow["jobs"].items()}
+    with_credentials = [j for j, body in jobs.items() if "id-token" in body["permissions"] or "secrets." in str(body)]
     assert with_credentials == ["preview"]
     assert jobs["preview"]["if"].split(" && ") == [
         "needs.check.outputs.stacks != '[]'",
@@ -131,9 +118,7 @@ def test_project_code_is_installed_before_any_credentials_exist(name: str, job: 
     assert installed < index_of(name, job, "azure/login")
 
 
-@pytest.mark.parametrize(
-    ("name", "job", "command"), [("preview", "preview", "preview"), ("deploy", "up", "up")]
-)
+@pytest.mark.parametrize(("name", "job", "command"), [("preview", "preview", "preview"), ("deploy", "up", "up")])
 def test_pulumi_runs_with_the_policy_pack(name: str, job: str, command: str) -> None:
     runs = [s for s in scripts(name, job) if f"pulumi {command}" in s]
     assert len(runs) == 1
@@ -172,12 +157,7 @@ def test_ci_has_no_way_to_a_cloud() -> None:
 
 
 def test_the_make_targets_that_the_workflows_run_exist() -> None:
-    run = {
-        target
-        for name in WORKFLOWS
-        for script in scripts(name)
-        for target in re.findall(r"\bmake (\S+)", script)
-    }
+    run = {target for name in WORKFLOWS for script in scripts(name) for target in re.findall(r"\bmake (\S+)", script)}
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert {"up", "down", "test", "env"} == run
     assert run <= targets
@@ -187,9 +167,6 @@ def test_the_official_cli_has_the_version_of_the_engine_that_we_build() -> None:
     required = re.search(r"pulumi/pkg/v3 v(\S+)", (ROOT / "localcloud" / "engine" / "go.mod").read_text())
     assert required
     installed = {
-        s["with"]["pulumi-version"]
-        for n in WORKFLOWS
-        for s in steps(n)
-        if "pulumi/actions@" in s.get("uses", "")
+        s["with"]["pulumi-version"] for n in WORKFLOWS for s in steps(n) if "pulumi/actions@" in s.get("uses", "")
     }
     assert installed == {required[1]}

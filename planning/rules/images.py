@@ -1,0 +1,137 @@
+"""Rules about what a node boots: its image, its root disk and the set-up that it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from planning.catalog.records import Arch, Vendor
+from planning.facts.derive import Facts
+from planning.findings import shown
+from planning.rules.registry import AnySpec, Fault, rule
+
+HPC_IMAGES = "https://github.com/Azure/azhpc-images"
+USER_DATA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html"
+AWS_IMAGE = re.compile(r"ami-[0-9a-z]+|/[\w./-]+")
+AZURE_IMAGE = re.compile(r"[^:\s]+(:[^:\s]+){3}")
+WINDOWS = re.compile(r"windows", re.IGNORECASE)
+MOST_SETUP_BYTES = {"aws": 8 << 10, "azure": 32 << 10}
+"""What the project's own first boot leaves of user data: 16 KiB on EC2, 64 KiB in base64 on Azure."""
+INDENTATION = 5
+"""Bytes that user data spends on each line: four blanks and the line's end."""
+
+
+class Mark(NamedTuple):
+    """What a part of an image's name tells."""
+
+    cloud: str
+    pattern: re.Pattern[str]
+    arch: Arch | None = None
+    vendor: Vendor | None = None
+
+
+MARKS = (
+    Mark("aws", re.compile(r"/arm64/"), arch="arm64"),
+    Mark("aws", re.compile(r"/x86_64/"), arch="x86_64"),
+    Mark("aws", re.compile(r"nvidia-driver"), vendor="nvidia"),
+    Mark("aws", re.compile(r"^/aws/service/neuron/"), vendor="aws"),
+    Mark("azure", re.compile(r":ubuntu-hpc:[^:]*-(gb|arm64)\d*:"), arch="arm64"),
+    Mark("azure", re.compile(r":ubuntu-hpc:(?![^:]*-(gb|arm64))"), arch="x86_64"),
+    Mark("azure", re.compile(r":ubuntu-hpc:[^:]*-rocm:"), vendor="amd"),
+    Mark("azure", re.compile(r":ubuntu-hpc:(?![^:]*-rocm:)"), vendor="nvidia"),
+)
+"""Of images whose names tell; others pass. Source: AWS SSM public parameters, azhpc-images README."""
+DRIVERS = {"nvidia": "NVIDIA GPUs", "amd": "AMD GPUs (rocm)", "aws": "AWS Neuron"}
+
+
+@rule("image-does-not-fit", "error", reference="docs/spec.md")
+def image_does_not_fit(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """The image fits the architecture and the accelerators of the nodes."""
+    node, image = facts.node, spec.nodes.image
+    if node is None or image is None:
+        return
+    told = [mark for mark in MARKS if mark.cloud == spec.cloud and mark.pattern.search(image)]
+    wrong_arch = next((mark.arch for mark in told if mark.arch not in (None, node.arch)), None)
+    wrong_vendor = next((mark.vendor for mark in told if mark.vendor not in (None, node.vendor)), None)
+    if wrong_arch:
+        message = f"the image is for {wrong_arch}, and {node.name} is {node.arch}"
+        yield Fault("nodes.image", message, f"take an image for {node.arch}, or leave nodes.image out")
+    elif wrong_vendor:
+        message = f"the image has drivers for {DRIVERS[wrong_vendor]}, and {node.name} needs {DRIVERS[node.vendor]}"
+        yield Fault("nodes.image", message, f"take an image for {DRIVERS[node.vendor]}, or leave nodes.image out")
+
+
+@rule("image-form", "error", reference="docs/spec.md", waivable=False)
+def image_form(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """The image is written as the cloud names images."""
+    image = spec.nodes.image
+    if image is None:
+        return
+    if spec.cloud == "aws" and not AWS_IMAGE.fullmatch(image):
+        message = f"{shown(image)} is neither an AMI id nor an SSM parameter"
+        yield Fault("nodes.image", message, "write ami-… or /aws/service/…/ami-id")
+    if spec.cloud == "azure" and not AZURE_IMAGE.fullmatch(image):
+        yield Fault("nodes.image", f"{shown(image)} is no marketplace image", "write publisher:offer:sku:version")
+
+
+@rule("image-is-windows", "error", reference="docs/spec.md")
+def image_is_windows(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Nodes run Linux: Windows has neither EFA nor an HPC image, and its licence is paid by vCPU."""
+    if WINDOWS.search(spec.nodes.image or ""):
+        message = "this is a Windows image: its licence is paid for every vCPU, and first boot is written for Linux"
+        yield Fault("nodes.image", message, "leave nodes.image out")
+
+
+@rule("image-not-pinned", "warning", reference=HPC_IMAGES)
+def image_not_pinned(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """An image called latest changes under the cluster: kernel, driver and Lustre client no longer match."""
+    image = spec.nodes.image or ""
+    if spec.cloud == "azure" and image.endswith(":latest"):
+        message = "the version latest gives nodes made later another kernel, driver and Lustre client"
+        yield Fault("nodes.image", message, "pin a version")
+    if spec.cloud == "aws" and "/latest/" in image:
+        message = (
+            "the parameter says latest: it is looked up when the launch template is made and recorded in the stack"
+        )
+        fix = "pin an id such as ami-0123456789abcdef0 to choose when nodes are replaced"
+        yield Fault("nodes.image", message, fix)
+
+
+@rule("image-with-terms", "warning", cloud="azure", reference="https://github.com/Azure/azurehpc/issues/575")
+def image_with_terms(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """A marketplace image with a plan is refused until its terms are accepted in the subscription."""
+    if facts.image is not None and facts.image.needs_plan:
+        message = (
+            "the marketplace sells this image with a plan, and refuses it (VMMarketplaceInvalidInput) until its terms "
+            "are accepted once in the subscription"
+        )
+        fix = f"run `az vm image terms accept --urn {facts.image.reference}`, or leave nodes.image out"
+        yield Fault("nodes.image", message, fix)
+
+
+@rule("root-disk-below-image", "error", reference="docs/spec.md")
+def root_disk_below_image(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """The root disk holds the image."""
+    least = facts.image.root_gib if facts.image is not None else None
+    if least is not None and spec.nodes.root_disk < least:
+        message = f"{spec.nodes.root_disk}GiB is smaller than the image, which has {least} GiB"
+        yield Fault("nodes.root_disk", message, f"write {max(least, 300)}GiB")
+
+
+@rule("setup-file-unusable", "error", reference="docs/spec.md", waivable=False)
+def setup_file_unusable(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """A set-up file lies beside the stack file and is text."""
+    if facts.setup.problem:
+        fix = "put the file beside the stack file, or write a list of shell lines"
+        yield Fault("nodes.setup", facts.setup.problem, fix)
+
+
+@rule("setup-too-long", "error", reference=USER_DATA)
+def setup_too_long(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """The set-up travels in user data, whose size the clouds limit."""
+    size = sum(len(line.encode("utf-8", "replace")) + INDENTATION for line in facts.setup.lines)
+    most = MOST_SETUP_BYTES[spec.cloud]
+    if size > most:
+        message = f"the set-up takes {size:,} bytes of the nodes' user data, which has room for {most:,}"
+        yield Fault("nodes.setup", message, "keep the script in the bucket or on the filesystem, and call it from here")

@@ -1,0 +1,301 @@
+"""What a node does at first boot: the user data, and its scripts run with every system command replaced by a recorder.
+
+The recorders answer from a table and write down how they were called, so that the tests see what a script would do.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.bootstrap import user_data
+
+SCRIPTS = ("hold-kernel.sh", "lustre.sh", "scratch.sh")
+SOURCE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com@tcp:/mount123"
+LIMIT = 12 * 1024
+"""EC2 takes 16 KiB; what is left is for the lines of the spec's own set-up."""
+
+
+def document(plan: Any, source: str | None = SOURCE) -> dict[str, Any]:
+    return yaml.safe_load(user_data(plan, source))
+
+
+def contents(plan: Any, source: str | None = SOURCE) -> dict[str, str]:
+    return {f["path"]: f["content"] for f in document(plan, source)["write_files"]}
+
+
+@pytest.mark.parametrize("stack", ["aws-p5", "azure-nd-h100"])
+def test_user_data_is_cloud_config_with_room_for_the_users_own_lines(stack: str, planned: Callable[..., Any]) -> None:
+    text = user_data(planned(stack), SOURCE)
+    assert text.startswith("#cloud-config\n")
+    assert len(text.encode()) < LIMIT
+
+
+def test_every_file_that_is_run_is_written_and_executable(cloud: str, planned: Callable[..., Any]) -> None:
+    made = document(planned(cloud, {"nodes.setup": ["echo hello"]}))
+    modes = {f["path"]: f["permissions"] for f in made["write_files"]}
+    unit = contents(planned(cloud))["/etc/systemd/system/gpu-clusters.service"]
+    steps = [line.removeprefix("ExecStart=") for line in unit.splitlines() if line.startswith("ExecStart=")]
+    assert steps == ["/usr/local/sbin/gpu-clusters-scratch", "/usr/local/sbin/gpu-clusters-lustre"]
+    own = [command for command in made["runcmd"] if command.startswith("/")]
+    assert own == ["/usr/local/sbin/gpu-clusters-hold-kernel", "/usr/local/sbin/gpu-clusters-setup"]
+    assert all(modes[path] == "0755" for path in [*steps, *own])
+
+
+def test_the_launcher_environment_is_what_the_cluster_exports(cloud: str, planned: Callable[..., Any]) -> None:
+    plan = planned(cloud)
+    script = contents(plan)["/etc/gpu-clusters/launcher.env"] + "\nenv -0"
+    printed = subprocess.run(
+        ["bash", "-c", "set -a\n" + script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": os.environ["PATH"]},
+    ).stdout
+    found = dict(entry.split("=", 1) for entry in printed.split("\0") if entry)
+    assert dict(plan.launcher_env).items() <= found.items()
+
+
+def test_the_users_lines_run_last_in_order_and_stop_at_the_first_failure(planned: Callable[..., Any]) -> None:
+    plan = planned("aws", {"nodes.setup": ["false", "touch /tmp/never"]})
+    assert document(plan)["runcmd"][-1] == "/usr/local/sbin/gpu-clusters-setup"
+    script = contents(plan)["/usr/local/sbin/gpu-clusters-setup"]
+    assert script.splitlines() == ["#!/usr/bin/env bash", "set -euo pipefail", "false", "touch /tmp/never"]
+
+
+def test_a_node_without_filesystem_or_disks_gets_no_service_for_them(planned: Callable[..., Any]) -> None:
+    written = contents(planned("aws", {"storage.filesystem": ...}), None)
+    assert not [path for path in written if "lustre" in path]
+    assert "LUSTRE" not in written["/etc/gpu-clusters/boot.env"]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_scripts_pass_shellcheck(script: str) -> None:
+    text = files("components.bootstrap").joinpath(script).read_text()
+    tool = Path(sys.executable).parent / "shellcheck"
+    found = subprocess.run([tool, "--norc", "-"], input=text, capture_output=True, text=True)
+    assert found.stdout == ""
+    assert found.returncode == 0
+
+
+COMMANDS = (
+    *(
+        "apt-get",
+        "apt-mark",
+        "blkid",
+        "chmod",
+        "curl",
+        "dpkg-query",
+        "gpg",
+        "lnetctl",
+        "lsblk",
+        "lustre_rmmod",
+        "mdadm",
+    ),
+    *("mkdir", "mkfs.ext4", "modinfo", "modprobe", "mount", "mountpoint", "python3", "sleep", "systemctl", "udevadm"),
+    "uname",
+)
+RECORDER = """#!/bin/bash
+echo "${0##*/} $*" >>"$RECORD/calls"
+reply="$RECORD/${0##*/}"
+[ -f "$reply" ] || exit 0
+. "$reply"
+"""
+
+
+class Node:
+    """A machine on which nothing happens: commands are recorders, and `answer` says what one of them replies."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "bin").mkdir()
+        for command in COMMANDS:
+            tool = folder / "bin" / command
+            tool.write_text(RECORDER)
+            tool.chmod(0o755)
+        self.answer("mountpoint", "exit 1")
+        self.answer("uname", "echo 6.8.0-1024-aws")
+
+    def answer(self, command: str, shell: str) -> None:
+        (self.folder / command).write_text(shell + "\n")
+
+    def run(self, script: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        boot = self.folder / "boot.env"
+        boot.write_text("".join(f"{key}={value}\n" for key, value in env.items()))
+        text = files("components.bootstrap").joinpath(script).read_text()
+        text = text.replace("/etc/gpu-clusters/boot.env", str(boot))
+        (self.folder / "os-release").write_text("VERSION_CODENAME=jammy\n")
+        text = text.replace("/etc/os-release", str(self.folder / "os-release"))
+        text = text.replace("/etc/apt/sources.list.d", str(self.folder)).replace("/opt/gpu-clusters", str(self.folder))
+        path = f"{self.folder / 'bin'}:/usr/bin:/bin"
+        return subprocess.run(
+            ["bash", "-c", text], capture_output=True, text=True, env={"PATH": path, "RECORD": str(self.folder)}
+        )
+
+    @property
+    def calls(self) -> list[str]:
+        record = self.folder / "calls"
+        return record.read_text().splitlines() if record.exists() else []
+
+    def called(self, command: str) -> list[str]:
+        return [call for call in self.calls if call.split(" ")[0] == command]
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return Node(tmp_path)
+
+
+def disks(node: Node, count: int, *, mounted: str = "", above: str = "") -> dict[str, str]:
+    """A root disk and so many local ones; `above` is an array on them, `mounted` where that is mounted."""
+    model = "Amazon EC2 NVMe Instance Storage"
+    local = "".join(f"/dev/nvme{n}n1 {model}\n" for n in range(1, count + 1))
+    types = f"/dev/nvme1n1 disk\n{above} lvm\n" if above else "/dev/nvme1n1 disk\n"
+    node.answer(
+        "lsblk",
+        f"""case "$*" in
+*MODEL*) printf '%s' '/dev/nvme0n1 Amazon Elastic Block Store\n{local}' ;;
+*MOUNTPOINT*) printf '\n%s\n' '{mounted}' ;;
+*TYPE*) printf '%s' '{types}' ;;
+esac""",
+    )
+    return {"LOCAL_DISKS": str(count)}
+
+
+def test_raw_disks_become_one_raid_0_with_a_filesystem(node: Node) -> None:
+    env = disks(node, 8)
+    node.answer("blkid", "exit 2")
+    node.answer("mdadm", 'case "$1" in --assemble) exit 1 ;; esac')
+    assert node.run("scratch.sh", env).returncode == 0
+    names = " ".join(f"/dev/nvme{n}n1" for n in range(1, 9))
+    assert node.called("mdadm")[-1] == f"mdadm --create /dev/md/scratch --run --level=0 --raid-devices=8 {names}"
+    assert node.called("mkfs.ext4")[0].endswith("/dev/md/scratch")
+    assert node.called("mount") == ["mount -o noatime /dev/md/scratch /scratch"]
+
+
+def test_an_array_that_the_image_mounted_is_used_and_left_as_it_is(node: Node) -> None:
+    env = disks(node, 8, mounted="/opt/dlami/nvme", above="/dev/mapper/vg.01-lv_ephemeral")
+    assert node.run("scratch.sh", env).returncode == 0
+    assert node.called("mount") == ["mount --bind /opt/dlami/nvme /scratch"]
+    assert not node.called("mdadm") + node.called("mkfs.ext4")
+
+
+def test_an_array_that_stands_already_is_mounted_and_not_made_anew(node: Node) -> None:
+    env = disks(node, 8, above="/dev/md127")
+    assert node.run("scratch.sh", env).returncode == 0
+    assert node.called("mount") == ["mount -o noatime /dev/md127 /scratch"]
+    assert not node.called("mdadm") + node.called("mkfs.ext4")
+
+
+def test_a_single_disk_needs_no_array(node: Node) -> None:
+    env = disks(node, 1)
+    node.answer("blkid", "exit 2")
+    assert node.run("scratch.sh", env).returncode == 0
+    assert node.called("mount") == ["mount -o noatime /dev/nvme1n1 /scratch"]
+    assert not node.called("mdadm")
+
+
+def test_missing_disks_are_said_and_do_not_stop_the_boot(node: Node) -> None:
+    env = disks(node, 0) | {"LOCAL_DISKS": "8"}
+    ran = node.run("scratch.sh", env)
+    assert ran.returncode == 0
+    assert "0 NVMe disks found, 8 expected" in ran.stderr
+    assert not node.called("mount")
+
+
+LUSTRE = {
+    "CLOUD": "aws",
+    "LUSTRE_SOURCE": SOURCE,
+    "LUSTRE_MOUNT": "/lustre",
+    "LUSTRE_OPTIONS": "noatime,flock",
+    "LUSTRE_EFA": "false",
+}
+
+
+def test_lustre_is_mounted_and_tried_again_while_the_servers_lag_behind(node: Node) -> None:
+    node.answer("mount", '[ "$(grep -c "^mount " "$RECORD/calls")" -ge 3 ]')
+    assert node.run("lustre.sh", LUSTRE).returncode == 0
+    assert node.called("mount") == [f"mount -t lustre -o noatime,flock {SOURCE} /lustre"] * 3
+    assert not node.called("curl") + node.called("lustre_rmmod")
+
+
+def test_a_filesystem_that_never_answers_fails_the_service(node: Node) -> None:
+    node.answer("mount", "exit 1")
+    assert node.run("lustre.sh", LUSTRE).returncode != 0
+    assert len(node.called("mount")) == 20
+
+
+def test_a_mounted_filesystem_is_left_alone(node: Node) -> None:
+    node.answer("mountpoint", "exit 0")
+    assert node.run("lustre.sh", LUSTRE).returncode == 0
+    assert node.called("mount") == []
+
+
+EFA_TOOLS = """folder="$RECORD/efa-lustre/configure-efa-fsx-lustre-client"
+/bin/mkdir -p "$folder"
+printf '#!/bin/bash\\necho setup.sh >>"$RECORD/calls"\\ntouch "$RECORD/efa-up"\\n' >"$folder/setup.sh"
+/bin/chmod +x "$folder/setup.sh"
+"""
+
+
+def test_over_efa_the_modules_are_unloaded_before_the_client_is_set_up(node: Node) -> None:
+    """Loaded ones keep their settings, and most EFA devices would stay unused."""
+    node.answer("python3", EFA_TOOLS)
+    node.answer("lnetctl", 'case "$1" in net) [ ! -f "$RECORD/efa-up" ] || echo "    - net type: efa" ;; esac')
+    ran = node.run("lustre.sh", LUSTRE | {"LUSTRE_EFA": "true"})
+    assert ran.returncode == 0
+    assert ran.stderr == ""
+    order = [call.split(" ")[0] for call in node.calls]
+    assert order.index("lustre_rmmod") < order.index("setup.sh") < order.index("modprobe") < order.index("mount")
+
+
+def test_an_efa_client_that_is_up_already_is_not_set_up_again(node: Node) -> None:
+    node.answer("lnetctl", 'echo "    - net type: efa"')
+    assert node.run("lustre.sh", LUSTRE | {"LUSTRE_EFA": "true"}).returncode == 0
+    assert not node.called("curl") + node.called("lustre_rmmod")
+
+
+def test_a_failed_efa_set_up_mounts_over_tcp_and_says_so(node: Node) -> None:
+    node.answer("curl", "exit 22")
+    ran = node.run("lustre.sh", LUSTRE | {"LUSTRE_EFA": "true"})
+    assert ran.returncode == 0
+    assert len(node.called("mount")) == 1
+    assert "EFA client of Lustre is not set up" in ran.stderr
+    assert "mounted over TCP, not over EFA" in ran.stderr
+
+
+def test_a_missing_client_is_installed_for_the_running_kernel_on_aws(node: Node) -> None:
+    node.answer("modinfo", "exit 1")
+    assert node.run("lustre.sh", LUSTRE).returncode == 0
+    assert node.called("apt-get")[-1].endswith("install -y lustre-client-modules-6.8.0-1024-aws")
+    listed = (node.folder / "fsx-lustre.list").read_text()
+    assert listed.endswith("https://fsx-lustre-client-repo.s3.amazonaws.com/ubuntu jammy main\n")
+
+
+def test_an_azure_image_without_the_client_fails_with_the_kernels_name(node: Node) -> None:
+    node.answer("modinfo", "exit 1")
+    ran = node.run("lustre.sh", LUSTRE | {"CLOUD": "azure"})
+    assert ran.returncode != 0
+    assert "no Lustre client for kernel 6.8.0-1024-aws" in ran.stderr
+    assert not node.called("apt-get")
+
+
+def test_installed_kernels_are_held_and_nothing_upgrades_by_itself(node: Node) -> None:
+    node.answer(
+        "dpkg-query", "printf 'ii  linux-image-6.8\\nun  linux-image-generic\\nhi  linux-headers-6.8\\n'; exit 1"
+    )
+    assert node.run("hold-kernel.sh", {}).returncode == 0
+    assert node.called("apt-mark") == ["apt-mark hold linux-image-6.8 linux-headers-6.8"]
+    assert [call.split(" ")[-1] for call in node.called("systemctl")] == [
+        "unattended-upgrades.service",
+        "apt-daily.timer",
+        "apt-daily-upgrade.timer",
+    ]

@@ -1,0 +1,179 @@
+"""The life of the example stacks under the real engine with the policy pack: up, refresh, changes, the end.
+
+What the components declare is judged on mocks in tests/components; here it is what engine and clouds make of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+PACK = ("--policy-pack", str(Path(__file__).parent.parent.parent / "policies"))
+STACKS = Path(__file__).parent.parent.parent / "stacks"
+NODE_ROOM = {
+    "aws-p5": {
+        "aws:ec2/placementGroup:PlacementGroup",
+        "aws:ec2/capacityReservation:CapacityReservation",
+        "aws:ec2/launchTemplate:LaunchTemplate",
+        "aws:autoscaling/group:Group",
+    },
+    "azure-nd-h100": {"azure-native:compute:VirtualMachineScaleSet"},
+}
+DATA = {
+    "aws-p5": {"aws:fsx/lustreFileSystem:LustreFileSystem", "aws:s3/bucket:Bucket"},
+    "azure-nd-h100": {
+        "azure-native:storagecache:AmlFilesystem",
+        "azure-native:storage:StorageAccount",
+        "azure-native:storage:BlobContainer",
+    },
+}
+both_stacks = pytest.mark.parametrize("stack", ["aws-p5", "azure-nd-h100"])
+
+
+TRIAL = "trial"
+"""The stack of each test: a name that no tracked file has, so that its file is the test's own."""
+
+
+def stack_file(stack: str, changes: Mapping[str, Any] | None = None) -> str:
+    """The tracked stack file with changes by dotted path."""
+    document = yaml.safe_load((STACKS / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8"))
+    for path, value in (changes or {}).items():
+        here = document["config"]["gpu-clusters:cluster"]
+        *above, last = path.split(".")
+        for key in above:
+            here = here.setdefault(key, {})
+        here[last] = value
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+def cloud_resources(state: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Resources of a cloud by URN, without components and providers."""
+    return {r["urn"]: r for r in state if not r["type"].startswith(("pulumi:", "gpu-clusters:"))}
+
+
+def ids(state: list[dict[str, Any]]) -> dict[str, str]:
+    return {urn: r["id"] for urn, r in cloud_resources(state).items()}
+
+
+def of_type(state: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [r for r in state if r["type"] == kind]
+
+
+@both_stacks
+def test_a_stack_lives_from_up_to_destroy(workspace: Callable[..., Any], stack: str) -> None:
+    cloud = workspace()
+    cloud.stack(TRIAL, stack_file(stack))
+    cloud.up(TRIAL, *PACK)
+    first = cloud.state(TRIAL)
+    cloud.pulumi("preview", "--stack", TRIAL, "--expect-no-changes", *PACK)
+    cloud.pulumi("refresh", "--yes", "--skip-preview", "--stack", TRIAL, "--expect-no-changes")
+
+    for count in (12, 20):
+        cloud.stack(TRIAL, stack_file(stack, {"nodes.count": count}))
+        cloud.up(TRIAL, *PACK)
+        assert ids(cloud.state(TRIAL)) == ids(first), "a change of count replaced something"
+        assert cloud.outputs(TRIAL)["node_count"] == count
+
+    cloud.stack(TRIAL, stack_file(stack, {"tags": {"team": "inference"}}))
+    cloud.up(TRIAL, *PACK)
+    tagged = cloud.state(TRIAL)
+    assert ids(tagged) == ids(first), "a change of a tag replaced something"
+    assert "research" not in json.dumps([r["inputs"] for r in cloud_resources(tagged).values()])
+
+    cloud.stack(TRIAL, stack_file(stack, {"nodes.running": False}))
+    cloud.up(TRIAL, *PACK)
+    stopped = cloud_resources(cloud.state(TRIAL))
+    kinds = {r["type"] for r in cloud_resources(first).values()}
+    assert kinds - {r["type"] for r in stopped.values()} == NODE_ROOM[stack]
+    assert {r["type"] for r in stopped.values()} >= DATA[stack]
+    assert cloud.outputs(TRIAL)["node_count"] == 0
+
+    refused = cloud.pulumi("destroy", "--yes", "--skip-preview", "--stack", TRIAL, check=False)
+    assert refused.returncode != 0
+    assert "protect" in refused.stdout + refused.stderr
+    assert {r["type"] for r in cloud.state(TRIAL)} >= DATA[stack]
+
+    cloud.pulumi("state", "unprotect", "--all", "--yes", "--stack", TRIAL)
+    cloud.pulumi("destroy", "--yes", "--skip-preview", "--stack", TRIAL)
+    assert cloud.state(TRIAL) == []
+
+
+def test_the_state_of_aws_p5_holds_every_interface_and_an_atomic_start(workspace: Callable[..., Any]) -> None:
+    cloud = workspace()
+    cloud.stack(TRIAL, stack_file("aws-p5"))
+    cloud.up(TRIAL, *PACK)
+    state = cloud.state(TRIAL)
+    [template] = of_type(state, "aws:ec2/launchTemplate:LaunchTemplate")
+    kinds = [i["interfaceType"] for i in template["inputs"]["networkInterfaces"]]
+    assert len(kinds) == 33
+    assert kinds.count("efa-only") == 32
+    [group] = of_type(state, "aws:ec2/placementGroup:PlacementGroup")
+    [reservation] = of_type(state, "aws:ec2/capacityReservation:CapacityReservation")
+    assert reservation["outputs"]["instanceCount"] == 16
+    assert reservation["outputs"]["instanceMatchCriteria"] == "targeted"
+    assert reservation["outputs"]["placementGroupArn"] == group["outputs"]["arn"]
+    target = template["outputs"]["capacityReservationSpecification"]["capacityReservationTarget"]
+    assert target["capacityReservationId"] == reservation["id"]
+    [nodes] = of_type(state, "aws:autoscaling/group:Group")
+    assert [nodes["outputs"][size] for size in ("minSize", "desiredCapacity", "maxSize")] == [16, 16, 16]
+    assert nodes["outputs"]["launchTemplate"]["id"] == template["id"]
+
+
+def test_the_state_of_azure_nd_h100_holds_one_fabric(workspace: Callable[..., Any]) -> None:
+    cloud = workspace()
+    cloud.stack(TRIAL, stack_file("azure-nd-h100"))
+    cloud.up(TRIAL, *PACK)
+    [nodes] = of_type(cloud.state(TRIAL), "azure-native:compute:VirtualMachineScaleSet")
+    assert nodes["outputs"]["singlePlacementGroup"] is True
+    assert nodes["outputs"]["overprovision"] is False
+    assert nodes["outputs"]["platformFaultDomainCount"] == 1
+    assert nodes["outputs"]["sku"]["capacity"] == 16
+
+
+@both_stacks
+def test_the_number_of_resources_does_not_grow_with_the_nodes(workspace: Callable[..., Any], stack: str) -> None:
+    cloud = workspace()
+    numbers = set()
+    for count in (2, 64):
+        cloud.stack(TRIAL, stack_file(stack, {"nodes.count": count}))
+        cloud.up(TRIAL, *PACK)
+        numbers.add(len(cloud.state(TRIAL)))
+    assert len(numbers) == 1
+
+
+@pytest.mark.parametrize("stack", ["aws-single", "azure-single"])
+def test_a_single_node_comes_up_and_goes(workspace: Callable[..., Any], stack: str) -> None:
+    cloud = workspace()
+    cloud.stack(TRIAL, stack_file(stack, {"storage.on_delete": "retain"}))
+    cloud.up(TRIAL, *PACK)
+    assert cloud.outputs(TRIAL)["filesystem"] == {"kind": "none"}
+    cloud.pulumi("destroy", "--yes", "--skip-preview", "--stack", TRIAL)
+    assert cloud.state(TRIAL) == []
+    assert any(record.type.endswith((":Bucket", ":StorageAccount")) for record in cloud.exists()), "data went, too"
+
+
+@both_stacks
+def test_a_spec_with_errors_ends_a_preview_with_its_findings(workspace: Callable[..., Any], stack: str) -> None:
+    cloud = workspace()
+    cloud.stack(TRIAL, stack_file(stack, {"nodes.count": 0, "nodes.purchse": "spot"}))
+    failed = cloud.pulumi("preview", "--stack", TRIAL, check=False)
+    assert failed.returncode != 0
+    said = failed.stdout + failed.stderr
+    assert "nodes.count: " in said
+    assert "did you mean purchase?" in said
+    assert "Traceback" not in said
+
+
+def test_a_provider_key_that_would_be_dropped_is_refused(workspace: Callable[..., Any]) -> None:
+    cloud = workspace()
+    document = yaml.safe_load(stack_file("aws-p5"))
+    document["config"]["aws:region"] = "eu-west-1"
+    cloud.stack(TRIAL, yaml.safe_dump(document))
+    failed = cloud.pulumi("preview", "--stack", TRIAL, check=False)
+    assert failed.returncode != 0
+    assert "aws:region has no effect" in failed.stdout + failed.stderr

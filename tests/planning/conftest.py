@@ -1,0 +1,85 @@
+"""Two specs without any finding, one for each cloud, and the way to change them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planning.plan import Assessment, assess
+
+TODAY = date(2026, 11, 30)
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGYJof/1iH++8qxPpbhtnQUO+mx0DBoHjXtumkz6IfKM example"
+BASES: dict[str, dict[str, Any]] = {
+    "aws": {
+        "name": "llama-70b",
+        "cloud": "aws",
+        "region": "us-east-1",
+        "account": "123456789012",
+        "zone": "use1-az6",
+        "nodes": {"type": "p5.48xlarge", "count": 16},
+        "storage": {
+            "filesystem": {"capacity": "38400GiB", "throughput_per_tib": 250},
+            "objects": {"checkpoints": {"cool_after_days": 30, "expire_after_days": 90}},
+        },
+        "tags": {"team": "research"},
+    },
+    "azure": {
+        "name": "llama-70b",
+        "cloud": "azure",
+        "region": "eastus",
+        "account": "01234567-89ab-cdef-0123-456789abcdef",
+        "zone": "1",
+        "nodes": {"type": "Standard_ND96isr_H100_v5", "count": 16},
+        "storage": {
+            "filesystem": {"capacity": "48TiB", "throughput_per_tib": 125},
+            "objects": {"checkpoints": {"cool_after_days": 7, "expire_after_days": 45}},
+        },
+        "access": {"ssh_public_key": KEY},
+        "tags": {"team": "research"},
+    },
+}
+
+Changed = Callable[[str | Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def changed() -> Changed:
+    """`changed(cloud or spec, {dotted path: value})`: a copy with these changes; `...` removes the field."""
+
+    def change(base: str | Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+        spec = copy.deepcopy(BASES[base] if isinstance(base, str) else dict(base))
+        for path, value in changes.items():
+            *above, last = path.split("/" if "/" in path else ".")
+            node = spec
+            for key in above:
+                node = node.setdefault(key, {})
+            if value is ...:
+                node.pop(last, None)
+            else:
+                node[last] = copy.deepcopy(value)
+        return spec
+
+    return change
+
+
+@pytest.fixture(scope="session")
+def assessed(changed: Changed, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Assessment]:
+    """`assessed(cloud, changes)`: what is said of a changed base on the day of the tests, in an empty folder."""
+    empty = tmp_path_factory.mktemp("stacks")
+
+    def judge(
+        base: str | Mapping[str, Any], changes: Mapping[str, Any] | None = None, folder: Path = empty
+    ) -> Assessment:
+        return assess(changed(base, changes or {}), TODAY, folder)
+
+    return judge
+
+
+@pytest.fixture(scope="session")
+def today() -> date:
+    return TODAY

@@ -1,0 +1,97 @@
+"""What clusters cost, against figures worked out by hand. The prices themselves: test_catalog_prices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planning.cost import Cost, Line
+from planning.plan import Assessment
+
+
+@pytest.fixture
+def cost(assessed: Callable[..., Assessment]) -> Callable[..., Cost]:
+    def of(cloud: str, **changes: Any) -> Cost:
+        facts = assessed(cloud, {key.replace("__", "."): value for key, value in changes.items()}).facts
+        assert facts is not None
+        return facts.cost
+
+    return of
+
+
+def line(cost: Cost, item: str) -> Line:
+    found = [each for each in cost.lines if item in each.item]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_16_p5_nodes_cost_880_64_an_hour(cost: Callable[..., Cost]) -> None:
+    nodes = line(cost("aws"), "p5.48xlarge")
+    assert (nodes.quantity, nodes.unit_price, nodes.usd_per_hour) == (16, Decimal("55.04"), Decimal("880.64"))
+    assert nodes.usd_per_month == Decimal("642867.20"), "730 hours"
+    assert nodes.price_date == "2026-06-30"
+    assert nodes.source
+
+
+def test_38400_gib_of_fsx_at_250_cost_8064_a_month(cost: Callable[..., Cost]) -> None:
+    fsx = line(cost("aws"), "FSx for Lustre")
+    assert (fsx.quantity, fsx.usd_per_month, fsx.usd_per_hour) == (38400, Decimal("8064.00"), Decimal("11.05"))
+
+
+def test_16_nd_h100_nodes_cost_1573_12_an_hour(cost: Callable[..., Cost]) -> None:
+    nodes = line(cost("azure"), "ND96isr_H100_v5")
+    assert (nodes.usd_per_hour, nodes.usd_per_month) == (Decimal("1573.12"), Decimal("1148377.60"))
+
+
+def test_48_tib_of_azure_lustre_at_125_cost_4915_20_a_month_and_say_that_the_price_is_unproved(
+    cost: Callable[..., Cost],
+) -> None:
+    lustre = line(cost("azure"), "Azure Managed Lustre")
+    assert lustre.usd_per_month == Decimal("4915.20")
+    assert "unproved" in lustre.note
+
+
+def test_the_totals_are_the_sums_of_the_lines(cost: Callable[..., Cost]) -> None:
+    whole = cost("aws")
+    assert whole.usd_per_hour == Decimal("880.64") + Decimal("11.05") + Decimal("0.05"), "nodes, FSx, NAT gateway"
+    assert whole.usd_per_month == Decimal("642867.20") + Decimal("8064.00") + Decimal("32.85")
+    assert not whole.is_lower_bound
+
+
+def test_metadata_iops_are_paid_for(cost: Callable[..., Cost]) -> None:
+    assert line(cost("aws", storage__filesystem__metadata_iops=12000), "metadata").usd_per_month == Decimal("660.00")
+
+
+def test_a_cluster_that_does_not_run_costs_its_storage_and_network_only(cost: Callable[..., Cost]) -> None:
+    items = [each.item for each in cost("aws", nodes__running=False).lines]
+    assert [item.split(",")[0] for item in items] == ["FSx for Lustre", "NAT gateway"]
+
+
+def test_reserved_capacity_costs_as_much_as_on_demand(cost: Callable[..., Cost]) -> None:
+    assert line(cost("aws", nodes__purchase="reserved"), "p5.48xlarge").usd_per_hour == Decimal("880.64")
+
+
+@pytest.mark.parametrize(("cloud", "region"), [("aws", "eu-south-2"), ("azure", "uaenorth"), ("aws", "us-east-7")])
+def test_an_unknown_price_makes_the_total_a_lower_bound_and_is_never_0(
+    cloud: str, region: str, cost: Callable[..., Cost]
+) -> None:
+    whole = cost(cloud, region=region)
+    unknown = [each for each in whole.lines if each.usd_per_hour is None]
+    assert "node-hour" in [each.unit for each in unknown]
+    assert all(each.usd_per_month is None and each.unit_price is None and each.note for each in unknown)
+    assert whole.is_lower_bound
+    assert any("lower bound" in text for text in whole.assumptions)
+    assert all(each["usd_per_hour"] != 0 for each in whole.as_json()["lines"])
+
+
+def test_json_has_the_keys_of_the_command_and_plain_numbers(cost: Callable[..., Cost]) -> None:
+    shown = cost("aws").as_json()
+    assert list(shown) == ["currency", "lines", "usd_per_hour", "usd_per_month", "assumptions"]
+    assert set(shown["lines"][0]) == {
+        "item", "quantity", "unit", "unit_price", "usd_per_hour", "usd_per_month", "price_date", "source", "note",
+    }  # fmt: skip
+    assert shown["lines"][0]["usd_per_hour"] == 880.64
+    assert shown["currency"] == "USD"

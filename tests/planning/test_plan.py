@@ -1,0 +1,211 @@
+"""The plan: what is decided, that it is frozen, and that it is the same everywhere. The command `plan`: tests/cli."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields, is_dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+import yaml
+
+from planning.names import LONGEST_ACCOUNT, role_assignment_name, storage_account_name
+from planning.plan import Assessment, Plan, assess
+
+ROOT = Path(__file__).resolve().parents[2]
+Assessed = Callable[..., Assessment]
+
+
+def plan_of(assessment: Assessment) -> Plan:
+    assert assessment.plan is not None, assessment.findings
+    return assessment.plan
+
+
+def test_a_spec_with_an_error_has_no_plan(assessed: Assessed) -> None:
+    assert assessed("aws", {"network.cidr": "10.40.0.0/28"}).plan is None
+    assert assessed("aws", {"nodes.count": 0}).plan is None
+
+
+def test_a_waived_error_lets_the_plan_be_made_and_stays_in_it(assessed: Assessed) -> None:
+    plan = plan_of(assessed("azure", {"nodes.count": 101, "waive": {"more-nodes-than-a-fabric": "ticket 4711"}}))
+    assert [(f.rule, f.level) for f in plan.findings] == [("more-nodes-than-a-fabric", "waived")]
+    assert "ticket 4711" in plan.findings[0].message
+
+
+def test_tags_of_the_user_and_of_the_project_are_merged(assessed: Assessed) -> None:
+    changes = {"tags": {"team": "research"}, "lifetime.expires": "2035-12-31", "storage.on_delete": "retain"}
+    assert plan_of(assessed("aws", changes)).tags == {
+        "team": "research",
+        "gpu-clusters:cluster": "llama-70b",
+        "gpu-clusters:expires": "2035-12-31",
+        "on-delete": "retain",
+    }
+    assert "on-delete" not in plan_of(assessed("aws", {"storage.on_delete": "delete"})).tags
+
+
+@pytest.mark.parametrize(
+    ("cloud", "changes", "placed"),
+    [
+        ("aws", {}, True),
+        ("aws", {"nodes.placement": "cluster"}, True),
+        ("aws", {"nodes.placement": "none"}, False),
+        ("azure", {}, True),
+        ("azure", {"nodes.type": "Standard_ND128isr_GB300_v6", "nodes.count": 18}, False),
+        ("azure", {"nodes.type": "Standard_NC96ads_A100_v4", "nodes.count": 1}, False),
+    ],
+)
+def test_nodes_are_placed_together_where_the_fabric_wants_it(
+    cloud: str, changes: dict[str, Any], placed: bool, assessed: Assessed
+) -> None:
+    assert plan_of(assessed(cloud, changes)).nodes.placed is placed
+
+
+@pytest.mark.parametrize(
+    ("cloud", "changes", "reference", "by_parameter", "needs_plan"),
+    [
+        ("aws", {}, "/aws/service/deeplearning/ami/x86_64/", True, False),
+        ("aws", {"nodes.image": "ami-0123456789abcdef0"}, "ami-0123456789abcdef0", False, False),
+        ("azure", {}, "microsoft-dsvm:ubuntu-hpc:2404:", False, False),
+        ("azure", {"nodes.type": "Standard_ND96isr_MI300X_v5"}, "microsoft-dsvm:ubuntu-hpc:2404-rocm:", False, False),
+        ("azure", {"nodes.image": "almalinux:almalinux-hpc:9-hpc-gen2:1.2.3"}, "almalinux:", False, True),
+    ],
+)
+def test_the_image_is_the_one_of_the_spec_or_the_pinned_one(
+    cloud: str, changes: dict[str, Any], reference: str, by_parameter: bool, needs_plan: bool, assessed: Assessed
+) -> None:
+    image = plan_of(assessed(cloud, changes)).nodes.image
+    assert image.reference.startswith(reference)
+    assert (image.by_parameter, image.needs_plan) == (by_parameter, needs_plan)
+
+
+def test_the_launcher_environment_tells_the_fabric_and_the_size(assessed: Assessed) -> None:
+    aws, azure = (plan_of(assessed(cloud)).launcher_env for cloud in ("aws", "azure"))
+    assert (aws["FI_PROVIDER"], aws["PET_NNODES"], aws["PET_NPROC_PER_NODE"]) == ("efa", "16", "8")
+    assert azure["NCCL_IB_HCA"] == "mlx5_ib"
+    without = plan_of(assessed("azure", {"nodes.type": "Standard_NC96ads_A100_v4", "nodes.count": 1})).launcher_env
+    assert without["NCCL_IB_DISABLE"] == "1"
+    assert list(aws) == sorted(aws)
+
+
+@pytest.mark.parametrize("cloud", ["aws", "azure"])
+def test_nccl_is_left_to_tune_itself(cloud: str, assessed: Assessed) -> None:
+    harmful = {"NCCL_ALGO", "NCCL_PROTO", "FI_EFA_FORK_SAFE", "FI_EFA_USE_DEVICE_RDMA", "RDMAV_FORK_SAFE"}
+    assert not harmful & set(plan_of(assessed(cloud)).launcher_env)
+
+
+def test_the_node_card_tells_what_a_node_must_find_in_itself(assessed: Assessed) -> None:
+    card = json.loads(plan_of(assessed("aws")).nodes.card)
+    assert card == {
+        "type": "p5.48xlarge",
+        "gpus": 8,
+        "gpu_memory_mib": 81920,
+        "vcpus": 192,
+        "memory_gib": 2048,
+        "fabric": "efa",
+        "fabric_interfaces": 32,
+        "local_disks": 8,
+    }
+
+
+def test_a_cluster_that_does_not_run_declares_no_nodes_and_asks_for_no_quota(assessed: Assessed) -> None:
+    plan = plan_of(assessed("aws", {"nodes.running": False}))
+    assert (plan.nodes.count, plan.nodes.declared, plan.quota) == (16, 0, ())
+
+
+@pytest.mark.parametrize(("days", "storage_class"), [(29, "INTELLIGENT_TIERING"), (30, "STANDARD_IA")])
+def test_standard_ia_is_used_from_30_days_on(days: int, storage_class: str, assessed: Assessed) -> None:
+    plan = plan_of(assessed("aws", {"storage.objects.checkpoints.cool_after_days": days}))
+    assert plan.objects.cool_class == storage_class
+
+
+def test_the_filesystem_is_planned_as_the_cloud_sells_it(assessed: Assessed) -> None:
+    fsx = plan_of(assessed("aws", {"storage.filesystem.compression": "none"})).filesystem
+    assert fsx is not None
+    assert (fsx.kind, fsx.capacity_gib, fsx.efa, fsx.backup_days, fsx.compression) == (
+        "fsx-lustre",
+        38400,
+        True,
+        7,
+        False,
+    )
+    amlfs = plan_of(assessed("azure")).filesystem
+    assert amlfs is not None
+    assert (amlfs.kind, amlfs.sku, amlfs.efa) == ("azure-managed-lustre", "AMLFS-Durable-Premium-125", False)
+    assert plan_of(assessed("azure", {"storage.filesystem": None})).filesystem is None
+
+
+def test_set_up_lines_come_from_the_file_beside_the_stack(assessed: Assessed, tmp_path: Path) -> None:
+    (tmp_path / "setup.sh").write_text("true\nfalse\n")
+    assert plan_of(assessed("aws", {"nodes.setup": "setup.sh"}, tmp_path)).nodes.setup == ("true", "false")
+
+
+@pytest.mark.parametrize("cloud", ["aws", "azure"])
+def test_a_plan_is_frozen_through_and_through(cloud: str, assessed: Assessed) -> None:
+    def walk(value: object) -> None:
+        if is_dataclass(value):
+            name = fields(value)[0].name
+            with pytest.raises(FrozenInstanceError):
+                setattr(value, name, None)
+            for field in fields(value):
+                walk(getattr(value, field.name))
+        elif isinstance(value, tuple):
+            for inner in value:
+                walk(inner)
+        else:
+            assert not isinstance(value, list | dict | set)
+            assert not hasattr(value, "__setitem__") or isinstance(value, MappingProxyType)
+
+    walk(plan_of(assessed(cloud)))
+
+
+@pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda path: path.name)
+def test_every_stack_of_the_project_has_a_plan(stack: Path, today: Any) -> None:
+    raw = yaml.safe_load(stack.read_text())["config"]["gpu-clusters:cluster"]
+    assert plan_of(assess(raw, today, stack.parent)).name == raw["name"]
+
+
+SHOW = """
+import sys, yaml
+from datetime import date
+from pathlib import Path
+from planning.plan import assess
+loaded = sorted(name for name in sys.modules if name.partition(".")[0] in ("pulumi", "grpc", "google", "pulumi_aws"))
+for stack in sorted(Path("stacks").glob("Pulumi.*.yaml")):
+    raw = yaml.safe_load(stack.read_text())["config"]["gpu-clusters:cluster"]
+    print(assess(raw, date(2026, 11, 30), stack.parent))
+print(loaded)
+"""
+
+
+def test_a_plan_is_the_same_under_any_hash_seed_and_needs_no_pulumi_and_no_environment() -> None:
+    shown = []
+    for seed in ("0", "1"):
+        environment = {"PYTHONHASHSEED": seed, "PATH": os.defpath, "TZ": "Pacific/Kiritimati" if seed == "1" else "UTC"}
+        command = [sys.executable, "-c", SHOW]
+        shown.append(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True).stdout)
+    assert shown[0] == shown[1]
+    assert b"Plan(name='llama-70b'" in shown[0]
+    assert shown[0].endswith(b"\n[]\n"), "Pulumi was loaded"
+
+
+def test_a_storage_account_name_is_legal_for_every_cluster_name_and_differs_by_place() -> None:
+    name = storage_account_name("llama-70b-pretrainin", "sub", "eastus")
+    assert len(name) <= LONGEST_ACCOUNT
+    assert name.isalnum()
+    assert name.islower()
+    others = {
+        storage_account_name("llama-70b-pretrainin", *place) for place in (("sub", "westus"), ("other", "eastus"))
+    }
+    assert len({name, *others}) == 3
+    assert storage_account_name("llama-70b-pretrainin", "SUB", "eastus") == name, "GUIDs are written in both cases"
+
+
+def test_a_role_assignment_has_the_same_name_at_every_deployment() -> None:
+    assert role_assignment_name("llama", "role") == role_assignment_name("llama", "role")
+    assert role_assignment_name("llama", "role") != role_assignment_name("llama2", "role")

@@ -1,0 +1,57 @@
+"""The README shows real output: every block marked with its command or file is compared with what that gives now.
+
+`make golden` rewrites the blocks. Ids that a cloud draws are made the same on both sides. The block of `make up`, which
+needs the engine, is filled and compared in tests/engine/test_demo.py.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cli.main import main
+from tests.readme import BLOCKS, README, ROOT, rewrite, shown
+
+NEEDS_ENGINE = {"make up"}
+
+
+@pytest.mark.parametrize("what", [w for w in BLOCKS if w not in NEEDS_ENGINE])
+def test_a_block_of_the_readme_shows_what_its_command_or_file_gives(
+    what: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.chdir(ROOT)
+    if BLOCKS[what] == "file":
+        now = (ROOT / what).read_text(encoding="utf-8")
+    else:
+        command, *words = shlex.split(what)
+        assert command == "gpu-clusters"
+        main(words)
+        now = capsys.readouterr().out
+    if request.config.option.update_snapshots:
+        rewrite(what, now)
+    assert shown(what) == now
+
+
+def test_the_readme_shows_the_main_job_a_check_a_plan_and_a_stack_file() -> None:
+    assert set(BLOCKS) == {
+        "make up",
+        "gpu-clusters check docs/examples/Pulumi.mistakes.yaml",
+        "gpu-clusters plan aws-p5",
+        "stacks/Pulumi.aws-p5.yaml",
+    }
+
+
+@pytest.mark.parametrize(
+    "page", [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name
+)
+def test_what_a_page_links_to_or_names_as_a_path_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)", text) if not link.startswith("https://")]
+    rooms = "cli|components|docs|localcloud|planning|policies|stacks|tests"
+    named = re.findall(rf"`((?:{rooms})/[\w./-]*)`", text)
+    missing = [p for p in links if not (page.parent / p).exists()]
+    missing += [p for p in named if not (ROOT / p).exists() and "prod" not in p]
+    assert missing == []
