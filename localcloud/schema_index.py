@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = {"aws": "pulumi_aws", "azure-native": "pulumi_azure_native"}
-_FORMAT = 1
+_FORMAT = 3
 """Raised when the shape of the index changes, so that an older one is derived anew."""
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _LOCK = threading.Lock()
@@ -88,7 +88,7 @@ def _derive(cloud: str, module: str) -> dict[str, Any] | None:
         if isinstance(cls, type) and issubclass(cls, pulumi.CustomResource):
             args = _args_of(cls)
             if args is not None:
-                resources[cls.__name__] = {"inputs": _add_object(args, objects), "outputs": _outputs_of(cls)}
+                resources[cls.__name__] = {"inputs": _add_object(args, objects), "outputs": _outputs_of(cls, cloud)}
     return {"resources": resources, "objects": objects}
 
 
@@ -98,10 +98,20 @@ def _args_of(cls: type) -> type | None:
     return home.get(f"{cls.__name__}InitArgs") or home.get(f"{cls.__name__}Args")
 
 
-def _outputs_of(cls: type) -> list[str]:
+def _outputs_of(cls: type, cloud: str) -> list[str]:
+    """Outputs that a preview does not know unless they were said.
+
+    The AWS SDK tells those that the cloud always fills in from those that are there only if they were said; Azure's
+    calls nearly all optional.
+    """
     from pulumi import _types
 
-    return sorted(_types.resource_types(cls))
+    hints = _types._raw_return_hints(cls)
+    return sorted(name for name, hint in hints.items() if cloud != "aws" or not _may_be_none(hint))
+
+
+def _may_be_none(output: Any) -> bool:
+    return any(type(None) in typing.get_args(inner) for inner in typing.get_args(output))
 
 
 def _add_object(cls: type, objects: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ import binascii
 import re
 from datetime import date
 from ipaddress import IPv4Network
-from typing import Annotated, Literal, LiteralString
+from typing import Annotated, Any, Literal, LiteralString
 
 from pydantic import (
     AfterValidator,
@@ -168,9 +168,13 @@ class Part(BaseModel):
         extra="forbid",
         strict=True,
         defer_build=True,
-        use_attribute_docstrings=True,
         hide_input_in_errors=True,
     )
+
+
+def _left_out() -> Any:
+    """Of a part that may be left out: its fields' own defaults. Made when a spec is read, which costs no start."""
+    return Field(default_factory=dict, validate_default=True)
 
 
 class Spot(Part):
@@ -319,19 +323,19 @@ class Objects(Part):
     existing: Text | None = None
     link: bool = False
     """The filesystem imports from and exports to it."""
-    checkpoints: Checkpoints = Checkpoints()
+    checkpoints: Checkpoints = _left_out()
 
 
 class AwsStorage(Part):
     filesystem: AwsFilesystem | None = None
-    objects: Objects = Objects()
+    objects: Objects = _left_out()
     on_delete: Literal["protect", "retain", "delete"] = "protect"
     """What `pulumi destroy` does with data stores."""
 
 
 class AzureStorage(Part):
     filesystem: AzureFilesystem | None = None
-    objects: Objects = Objects()
+    objects: Objects = _left_out()
     on_delete: Literal["protect", "retain", "delete"] = "protect"
     """What `pulumi destroy` does with data stores."""
 
@@ -353,8 +357,8 @@ class Spec(Part):
 
     name: ClusterName
     region: Text
-    access: Access = Access()
-    lifetime: Lifetime = Lifetime()
+    access: Access = _left_out()
+    lifetime: Lifetime = _left_out()
     tags: dict[str, str] = {}
     orchestrator: Literal["none"] = "none"
     """slurm and kubernetes are planned."""
@@ -368,8 +372,8 @@ class AwsSpec(Spec):
     zone: Text
     """Zone id, such as use1-az6: zone names differ from account to account."""
     nodes: AwsNodes
-    network: AwsNetwork = AwsNetwork()
-    storage: AwsStorage = AwsStorage()
+    network: AwsNetwork = _left_out()
+    storage: AwsStorage = _left_out()
 
 
 class AzureSpec(Spec):
@@ -377,8 +381,8 @@ class AzureSpec(Spec):
     account: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")] | None = None
     zone: AzureZone | None = None
     nodes: Nodes
-    network: AzureNetwork = AzureNetwork()
-    storage: AzureStorage = AzureStorage()
+    network: AzureNetwork = _left_out()
+    storage: AzureStorage = _left_out()
 
 
 ClusterSpec = Annotated[AwsSpec | AzureSpec, Field(discriminator="cloud")]
