@@ -157,11 +157,16 @@ def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
                     dry_run=preview,
                     organization="organization",
                     callbacks=None,
+                    # Said, or the outputs that a failed program left would be awaited by the next one.
+                    outputs=set(),
                     monitor_features=set(recorder.GetDeploymentInfo(None).supportedFeatures),
                 )
             )
             loop.run_until_complete(stack.run_in_stack(program))
         finally:
+            for task in (left := asyncio.all_tasks(loop)):
+                task.cancel()
+            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
             loop.run_until_complete(loop.shutdown_default_executor())
             asyncio.set_event_loop(None)
             loop.close()

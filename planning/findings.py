@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal
 
 Level = Literal["error", "warning", "info", "waived"]
@@ -74,5 +73,7 @@ def kind(value: object) -> str:
 
 def near(word: str, known: list[str]) -> list[str]:
     """Up to three of `known` that `word` may have meant, best first, whatever their case."""
+    from difflib import get_close_matches  # only after a mistake: it costs every start
+
     by_fold = {k.casefold(): k for k in known}
     return [by_fold[m] for m in get_close_matches(word.casefold(), list(by_fold), n=3, cutoff=0.6)]

@@ -108,7 +108,6 @@ _CLOUD_NAMES = {"aws": "AWS", "azure": "Azure"}
 
 
 def _missing_fix(path: Path, model: type[BaseModel]) -> str:
-    field = fields_at(model, path[:-1]).get(str(path[-1]))
     node_type = "p5.48xlarge" if model is AwsSpec else "Standard_ND96isr_H100_v5"
     examples = {
         "name": "llama-70b",
@@ -120,12 +119,11 @@ def _missing_fix(path: Path, model: type[BaseModel]) -> str:
         "id": "cr-0123456789abcdef0" if model is AwsSpec else "the id of the capacity reservation group",
         "vpc": "vpc-0123456789abcdef0",
         "subnet": "subnet-0123456789abcdef0" if model is AwsSpec else "the id of the subnet",
+        "buy": "the id of an offering",
         "confirm": "true, since a block that is bought can not be given back",
     }
-    example = examples.get(str(path[-1]))
-    if example:
-        return f"write {path[-1]}: {example}"
-    return (field.description if field and field.description else None) or f"write {path[-1]}"
+    name = str(path[-1])
+    return f"write {name}: {examples[name]}" if name in examples else f"write {name}"
 
 
 def fields_at(model: type[BaseModel], path: Path) -> dict[str, Any]:

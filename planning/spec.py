@@ -163,13 +163,8 @@ Usd = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 class Part(BaseModel):
     """Base of every part of a spec: frozen, no unknown keys, no conversions between types."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        strict=True,
-        defer_build=True,
-        hide_input_in_errors=True,
-    )
+    # Without use_attribute_docstrings, which would read and parse this file at every start.
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True, hide_input_in_errors=True)
 
 
 def _left_out() -> Any:
@@ -257,6 +252,12 @@ class AwsNodes(Nodes):
     """What the further network cards carry: EFA alone, or EFA with an address on each."""
 
 
+class AwsExistingNetwork(Part):
+    vpc: Text
+    subnet: Text
+    security_groups: Texts = ()
+
+
 class AwsNetwork(Part):
     cidr: Network4 | None = None
     """Of a new VPC; absent: 10.40.0.0/16."""
@@ -265,10 +266,10 @@ class AwsNetwork(Part):
     flow_logs: bool = False
 
 
-class AwsExistingNetwork(Part):
-    vpc: Text
+class AzureExistingNetwork(Part):
     subnet: Text
-    security_groups: Texts = ()
+    filesystem_subnet: Text | None = None
+    endpoint_subnet: Text | None = None
 
 
 class AzureNetwork(Part):
@@ -277,12 +278,6 @@ class AzureNetwork(Part):
     existing: AzureExistingNetwork | None = None
     egress: Literal["nat", "none"] = "nat"
     flow_logs: bool = False
-
-
-class AzureExistingNetwork(Part):
-    subnet: Text
-    filesystem_subnet: Text | None = None
-    endpoint_subnet: Text | None = None
 
 
 class Filesystem(Part):

@@ -14,7 +14,7 @@ import pulumi
 import pytest
 from pulumi.runtime.config import set_all_config
 
-from components.dryrun import run
+from components.dryrun import DuplicateUrnError, run
 
 ROOT = Path(__file__).parents[2]
 STACKS = ROOT / "stacks"
@@ -185,3 +185,19 @@ def test_a_filesystem_without_a_subnet_for_it_is_refused_in_words(planned: Calla
 
     with pytest.raises(pulumi.RunError, match=r"train: network.filesystem_subnet_id is missing"):
         run(program)
+
+
+def test_a_program_that_fails_leaves_nothing_to_the_next_one() -> None:
+    import pulumi_aws as aws
+
+    def failing() -> None:
+        for name in ("first", "second", "second"):
+            aws.ec2.Vpc(name, cidr_block="10.0.0.0/16")
+
+    def fine() -> None:
+        aws.ec2.Vpc("only", cidr_block="10.0.0.0/16")
+
+    for _ in range(3):
+        with pytest.raises(DuplicateUrnError):
+            run(failing)
+        assert [r.name for r in run(fine).resources] == ["only"]
