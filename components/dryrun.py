@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import copy
 import gc
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -141,6 +142,10 @@ def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
     """Any program on mocks. Raises what the program raises, also inside an `apply`."""
     recorder = _Recorder(preview)
 
+    def prepared() -> None:
+        pulumi.runtime.register_stack_transformation(_without_type_aliases)
+        program()
+
     def isolated() -> None:
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
@@ -162,7 +167,7 @@ def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
                     monitor_features=set(recorder.GetDeploymentInfo(None).supportedFeatures),
                 )
             )
-            loop.run_until_complete(stack.run_in_stack(program))
+            loop.run_until_complete(stack.run_in_stack(prepared))
         finally:
             for task in (left := asyncio.all_tasks(loop)):
                 task.cancel()
@@ -185,6 +190,14 @@ def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
         components=tuple(r for r in recorded if not r.request.custom or r.type.startswith("pulumi:")),
         exports=recorder.exports,
     )
+
+
+def _without_type_aliases(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
+    """Azure's SDK names dozens of older types of each resource; to work them out is most of the time of a dry run."""
+    aliases = [a for a in args.opts.aliases or () if not (isinstance(a, pulumi.Alias) and isinstance(a.type_, str))]
+    opts = copy.copy(args.opts)
+    opts.aliases = aliases
+    return pulumi.ResourceTransformationResult(props=args.props, opts=opts)
 
 
 def _registered(urn: str, request: Any) -> Registered:

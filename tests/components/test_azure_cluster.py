@@ -27,7 +27,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", ["ab", "abcdefghijklmnopqrst", "a1-b2-c3-d4-e5-f6-g7"])
+@pytest.mark.parametrize("name", ["ab", "abcdefghijklmn-pqrst"])
 def test_every_explicit_name_is_legal_from_the_shortest_to_the_longest_cluster_name(
     name: str, declared: Callable[..., Any]
 ) -> None:
@@ -40,7 +40,7 @@ def test_every_explicit_name_is_legal_from_the_shortest_to_the_longest_cluster_n
     assert checked == set(NAMES)
 
 
-@pytest.mark.parametrize("name", ["abcdefghijklmnopqrst", "abcdefghijklmn-pqrst"])
+@pytest.mark.parametrize("name", ["ab", "abcdefghijklmn-pqrst"])
 def test_the_host_names_prefix_is_short_and_does_not_end_in_a_hyphen(name: str, declared: Callable[..., Any]) -> None:
     profile = declared("azure", {"name": name}).one("VirtualMachineScaleSet").inputs["virtualMachineProfile"]
     assert re.fullmatch(r"[a-z]([a-z0-9-]{0,13}[a-z0-9])?", profile["osProfile"]["computerNamePrefix"])

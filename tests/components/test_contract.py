@@ -73,14 +73,13 @@ def test_the_exports_say_what_the_plan_says(cloud: str, declared: Callable[..., 
     assert plan.region in exports["hosts"]["command"] or plan.name in exports["hosts"]["command"]
 
 
-def test_a_cluster_component_registers_what_its_stack_exports(cloud: str, declared: Callable[..., Any]) -> None:
+def test_the_component_has_the_type_of_its_cloud_and_the_clusters_name(
+    cloud: str, declared: Callable[..., Any]
+) -> None:
     (component,) = [c for c in declared(cloud).run.components if c.type.startswith("gpu-clusters:")]
-    assert (
-        component.type
-        == {
-            "aws": "gpu-clusters:aws:EfaCluster",
-            "azure": "gpu-clusters:azure:InfiniBandCluster",
-        }[cloud]
+    assert (component.type, component.name) == (
+        {"aws": "gpu-clusters:aws:EfaCluster", "azure": "gpu-clusters:azure:InfiniBandCluster"}[cloud],
+        "llama-70b",
     )
 
 

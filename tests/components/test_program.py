@@ -84,17 +84,14 @@ def test_provider_settings_in_the_stacks_configuration_are_refused_and_not_dropp
 @pytest.mark.parametrize(
     ("module", "foreign"),
     [
-        ("components.aws", "pulumi_azure_native"),
-        ("components.azure", "pulumi_aws"),
-        ("components.program", "pulumi_aws"),
-        ("components.program", "pulumi_azure_native"),
-        ("components.dryrun", "pulumi_aws"),
-        ("components.dryrun", "pulumi_azure_native"),
+        ("components.aws", {"pulumi_azure_native"}),
+        ("components.azure", {"pulumi_aws"}),
+        ("components.dryrun", {"pulumi_aws", "pulumi_azure_native"}),
     ],
 )
-def test_a_program_loads_the_sdk_of_its_own_cloud_only(module: str, foreign: str) -> None:
-    ran = clean(f"import sys, {module}\nprint({foreign!r} in sys.modules)")
-    assert ran.stdout == "False\n", ran.stderr
+def test_a_program_loads_the_sdk_of_its_own_cloud_only(module: str, foreign: set[str]) -> None:
+    ran = clean(f"import sys, {module}\nprint(sorted({foreign!r} & set(sys.modules)))")
+    assert ran.stdout == "[]\n", ran.stderr
 
 
 def test_an_error_inside_an_apply_surfaces() -> None:
