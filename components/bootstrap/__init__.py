@@ -67,7 +67,7 @@ def user_data(plan: Plan, lustre_source: str | None) -> str:
         written.append(_file(f"{BIN}/gpu-clusters-setup", lines, "0755"))
         commands.append(f"{BIN}/gpu-clusters-setup")
     document = {"package_update": False, "write_files": written, "runcmd": commands}
-    return "#cloud-config\n" + yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=1000)
+    return "#cloud-config\n" + yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
 
 
 def _boot_env(plan: Plan, lustre_source: str | None) -> dict[str, str]:

@@ -15,6 +15,9 @@ FSX = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-file-system.htm
 FSX_EFA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
 AMLFS = "https://learn.microsoft.com/azure/azure-managed-lustre/create-file-system-portal"
 METADATA_IOPS = (1500, 3000, 6000, 12000)
+MOST_EFA_CONNECTIONS = 1024
+EFA_CONNECTIONS_PER_NODE = 8
+"""What AWS's client set-up opens on a node with so many interfaces. Source: FSx for Lustre user guide, EFA clients."""
 
 
 def _tiers(lustre: Lustre) -> str:
@@ -216,3 +219,18 @@ HIDDEN_BY_MOUNT = NOTHING_BELOW | {
     "/usr/local/sbin", "/usr/sbin", "/usr/share", "/var", "/var/lib", "/var/log", "/var/run", "/var/tmp",
 }  # fmt: skip
 """/media, /mnt and /srv are made for mounts. Source: Filesystem Hierarchy Standard 3.0."""
+
+
+@rule("efa-connections-exceeded", "warning", cloud="aws", reference=FSX_EFA)
+def efa_connections_exceeded(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """A filesystem takes a limited number of EFA connections, of which a node with several cards opens eight."""
+    if not facts.lustre or not facts.lustre.efa:
+        return
+    each = min(facts.fabric.interfaces_per_node, EFA_CONNECTIONS_PER_NODE)
+    if spec.nodes.count * each > MOST_EFA_CONNECTIONS:
+        message = (
+            f"{spec.nodes.count} nodes open {spec.nodes.count * each} EFA connections, and a filesystem takes "
+            f"{MOST_EFA_CONNECTIONS}: the nodes after that fall back to TCP"
+        )
+        fix = f"take {MOST_EFA_CONNECTIONS // each} nodes or fewer, or expect the slower way"
+        yield Fault("nodes.count", message, fix)

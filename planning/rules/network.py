@@ -16,6 +16,7 @@ SHARED = IPv4Network("100.64.0.0/10")
 NO_NETWORKS = tuple(map(IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4")))
 """This host, loopback, link-local with the metadata services, multicast."""
 VPC_LIMITS = "https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html"
+EC2_KEYS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-key-pairs.html"
 
 
 @rule(
@@ -160,3 +161,12 @@ def ssh_without_key(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
             "port 22 is opened, but no key lets anybody in",
             "add access.ssh_public_key, or remove ssh_from",
         )
+
+
+@rule("ssh-key-refused", "error", cloud="aws", reference=EC2_KEYS)
+def ssh_key_refused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """EC2 takes keys of two kinds only."""
+    key = spec.access.ssh_public_key
+    if key is not None and not key.startswith(("ssh-ed25519 ", "ssh-rsa ")):
+        message = f"EC2 takes no {key.split(' ')[0]} key, only ssh-ed25519 and ssh-rsa"
+        yield Fault("access.ssh_public_key", message, "write a key made by `ssh-keygen -t ed25519`")

@@ -26,6 +26,8 @@ NC = {"nodes.type": "Standard_NC96ads_A100_v4", "nodes.count": 1}
 NC_RESERVED = {**NC, "nodes.purchase": "reserved", "nodes.reservation": GROUP}
 SCRATCH = {"storage.filesystem": {"capacity": "2400GiB", "deployment": "scratch"}, "storage.objects.link": True}
 DLAMI = "/aws/service/deeplearning/ami/{}/base-oss-nvidia-driver-gpu-ubuntu-22.04/1/ami-id"
+ECDSA = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBA=="
+MANY = "warning efa-connections-exceeded nodes.count"
 BOUGHT = "error not-built-yet nodes.purchase"
 SCRATCH_BUILT = {"error not-built-yet storage.filesystem.deployment", "error not-built-yet storage.objects.link"}
 
@@ -111,9 +113,9 @@ TABLE: dict[str, list[Row]] = {
         Row("azure", {**NC_RESERVED, "nodes.placement": "none"}, {BOUGHT}),
     ],
     "gang-above-limit": [
-        Row("aws", {"nodes.count": 1001}, {"error gang-above-limit nodes.count"}),
-        Row("aws", {"nodes.count": 1000}, FINE),
-        Row("aws", {"nodes.count": 2000, "nodes.start": "elastic"}, {"error not-built-yet nodes.start"}),
+        Row("aws", {"nodes.count": 1001}, {"error gang-above-limit nodes.count", MANY}),
+        Row("aws", {"nodes.count": 1000}, {MANY}),
+        Row("aws", {"nodes.count": 2000, "nodes.start": "elastic"}, {"error not-built-yet nodes.start", MANY}),
     ],
     "ultraserver-size": [
         Row("aws", {**IN_DALLAS, "nodes.count": 16}, {"error ultraserver-size nodes.count", BOUGHT}),
@@ -147,7 +149,7 @@ TABLE: dict[str, list[Row]] = {
             "waived more-nodes-than-a-fabric nodes.count",
         }),
         Row("azure", {"nodes.count": 100}, FINE),
-        Row("aws", {"nodes.count": 301}, FINE),
+        Row("aws", {"nodes.count": 301}, {MANY}),
     ],
     "broken-rack": [
         Row("azure", {"nodes.type": GB300, "nodes.count": 20}, {"warning broken-rack nodes.count"}),
@@ -453,6 +455,14 @@ TABLE: dict[str, list[Row]] = {
     "ssh-key-missing": [
         Row("azure", {"access": ...}, {"error ssh-key-missing access.ssh_public_key"}),
         Row("aws", {"access": ...}, FINE),
+    ],
+    "ssh-key-refused": [
+        Row("aws", {"access.ssh_public_key": ECDSA}, {"error ssh-key-refused access.ssh_public_key"}),
+        Row("azure", {"access.ssh_public_key": ECDSA}, FINE),
+    ],
+    "efa-connections-exceeded": [
+        Row("aws", {"nodes.count": 129}, {MANY}),
+        Row("aws", {"nodes.count": 128}, FINE),
     ],
     "ssh-without-key": [
         Row("aws", {"access.ssh_from": ["10.0.0.0/8"]}, {"warning ssh-without-key access.ssh_from"}),
