@@ -52,9 +52,7 @@ def select(
 
 
 def stack_path(name: str, folder: Path) -> Path:
-    known = {
-        path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path for path in folder.glob("Pulumi.*.yaml")
-    }
+    known = {path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path for path in folder.glob("Pulumi.*.yaml")}
     if name not in known:
         raise ValueError(f"unknown stack {name!r}: stacks/ holds {', '.join(sorted(known)) or 'none'}.")
     return known[name]

@@ -6,14 +6,14 @@ Here is what the words of the command line mean; the private folder that it runs
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from localcloud.engine import find_engine
 from localcloud.environments import WorkspaceError
 from localcloud.pinned import EngineError
-from localcloud.store import Store, StoreError
+from localcloud.stackfiles import write
+from localcloud.store import StoreError
 from localcloud.workspace import Workspace
 from planning.findings import near
 
@@ -21,7 +21,7 @@ OUR_PROJECT = Path(__file__).resolve().parent.parent
 
 USAGE = """\
 usage: gpu-clusters local [--project DIR] [--no-policies] PULUMI-COMMAND ...
-       gpu-clusters local [--project DIR] cloud show|reset
+       gpu-clusters local [--project DIR] cloud COMMAND ...
 
 Runs a Pulumi command line against the local cloud: nothing real is deployed, and no credential is used.
 
@@ -29,6 +29,7 @@ Runs a Pulumi command line against the local cloud: nothing real is deployed, an
   gpu-clusters local up --stack aws-p5 --yes
   gpu-clusters local cloud show               what exists on the local cloud
   gpu-clusters local cloud reset              forget all of it
+  gpu-clusters local cloud --help             limits of capacity and quota, faults, drift, dead nodes
 
   --project DIR    another Pulumi Python project (without our policies)
   --no-policies    preview and up without the policy pack of this project
@@ -89,7 +90,7 @@ def run(argv: list[str]) -> int:
             return 0
         root = line.project / ".local"
         if line.name == "cloud":
-            return cloud(line.rest, root)
+            return cloud(line, root)
         refuse(line)
         workspace = Workspace(line.project, find_engine(), root)
         return pulumi(line, workspace)
@@ -151,6 +152,23 @@ def refuse(line: CommandLine) -> None:
         )
 
 
+def cloud(line: CommandLine, root: Path) -> int:
+    """The local cloud itself, without Pulumi. Raises UsageError."""
+    from cli.cloud import CloudUsageError, run
+    from localcloud.events import EventError
+
+    if not (line.project / "Pulumi.yaml").is_file():
+        raise UsageError(f"{line.project} has no Pulumi.yaml. Name the folder of a project with --project DIR.")
+    try:
+        root.mkdir(exist_ok=True)
+        write(root / ".gitignore", b"*\n")
+        return run(line.rest, root, line.project / "localcloud.toml")
+    except OSError as error:
+        raise UsageError(f"{error.filename or root} cannot be written ({error.strerror}).") from None
+    except (CloudUsageError, EventError) as error:
+        raise UsageError(str(error)) from None
+
+
 def pulumi(line: CommandLine, workspace: Workspace) -> int:
     versions = workspace.prepare()
     known = ", ".join(f"{cloud} {version}" for cloud, version in versions.items()) or "no cloud SDK found"
@@ -209,25 +227,3 @@ def absolute(words: list[str], index: int) -> str:
     if equals and flag in PATH_FLAGS:
         return f"{flag}={Path(value).absolute()}"
     return str(Path(word).absolute()) if index and words[index - 1] in PATH_FLAGS else word
-
-
-def cloud(words: list[str], root: Path) -> int:
-    """What exists on the local cloud, or an end to all of it."""
-    if words not in (["show"], ["reset"]):
-        raise UsageError("`cloud` takes one of: show, reset.")
-    path = root / "cloud.db"
-    if not path.exists():
-        print("The local cloud is empty.")
-        return 0
-    with closing(Store(path)) as store:
-        records = store.list()
-        if words == ["reset"]:
-            store.reset()
-            print(f"The local cloud is empty; {len(records)} resources are forgotten.")
-            print("Stacks still list theirs: `gpu-clusters local refresh --stack NAME --yes` brings them up to date.")
-            return 0
-    width = max((len(record.type) for record in records), default=0)
-    for record in records:
-        print(f"{record.cloud:<13} {record.type:<{width}}  {record.id}")
-    print(f"{len(records)} resources" if records else "The local cloud is empty.")
-    return 0

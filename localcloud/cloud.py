@@ -6,17 +6,22 @@ Wire protocol: `provider`. Types: the clouds' own folders.
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from localcloud import faults
 from localcloud.diff import Change, differences, replacing
-from localcloud.kinds import Call, CloudError, Kind, Ref, Refusal
+from localcloud.holding import refuse_while_in_use
+from localcloud.kinds import Call, CloudError, Kind, Ref, Refusal, UnfinishedError
 from localcloud.naming import Naming
+from localcloud.scarcity import Scarcity
 from localcloud.schema import Failure, Shape, shape_of, unknown_type
 from localcloud.store import Cloud, Record, Store, Transaction
-from localcloud.values import UNKNOWN, Properties, at, visible
+from localcloud.timing import overdue
+from localcloud.values import UNKNOWN, Properties, at, first, visible
 
 Log = Callable[[str, str], None]
 """(urn, warning) -> None."""
@@ -34,10 +39,14 @@ class LocalCloud(ABC):
     name: ClassVar[Cloud]
     kinds: ClassVar[Mapping[str, Any]]
     invokes: ClassVar[Mapping[str, Callable[..., Properties]]]
+    states_what_it_wants: ClassVar[bool]
+    """True: the provider plans against the state, so that a failed update leaves the wanted values in it, and the
+    next `up` finds nothing to do. False: it writes the whole resource again whenever it is asked to update."""
 
     def __init__(self, store: Store, log: Log) -> None:
         self.store = store
         self.log = log
+        self.scarcity = Scarcity(store)
 
     # What each cloud says for itself.
 
@@ -46,6 +55,10 @@ class LocalCloud(ABC):
 
     @abstractmethod
     def configure(self, config: Properties) -> None: ...
+
+    def typed(self, shape: Shape, inputs: Properties) -> Properties:
+        """Inputs with what the provider converts to the declared types by itself."""
+        return inputs
 
     @abstractmethod
     def fill(self, naming: Naming, kind: Kind, shape: Shape, inputs: Properties) -> Iterable[Failure]:
@@ -108,7 +121,7 @@ class LocalCloud(ABC):
             kind, shape = self.kind_of(token)
         except Refusal as refusal:
             return news, [Failure("", refusal.message)]
-        inputs = visible(news)
+        inputs = self.typed(shape, visible(news))
         failures = shape.failures(inputs)
         if failures:
             return inputs, failures
@@ -124,38 +137,37 @@ class LocalCloud(ABC):
 
     def diff(self, token: str, old: Old, new: Properties) -> Change:
         kind, _ = self.kind_of(token)
-        found = dict(differences(visible(old.inputs), visible(new), self.same))
+        found = {
+            path: how
+            for path, how in differences(visible(old.inputs), visible(new), self.same)
+            if not (self.states_what_it_wants and _is_stated(path, old.outputs, new))
+        }
         # Saying what the cloud had chosen by itself changes nothing.
-        candidates = [p for p, how in found.items() if not (how == "add" and old.outputs.get(p) == new.get(p))]
-        replaces = replacing(candidates, (*kind.fixed, *kind.replaces(old.inputs, new)))
+        candidates = [
+            p for p, how in found.items() if not (how == "add" and first(new, p) == first(old.outputs, p, ""))
+        ]
+        replaces = replacing(candidates, (*kind.fixed, *kind.replaces(old.inputs, new)), old.inputs, new)
         return Change(found, replaces, bool(replaces) and self.delete_first(kind, old.inputs, new))
 
-    def create(self, urn: str, token: str, inputs: Properties, *, preview: bool) -> tuple[str, Properties]:
+    def create(
+        self, urn: str, token: str, inputs: Properties, *, preview: bool, timeout: float = 0
+    ) -> tuple[str, Properties]:
         kind, shape = self.kind_of(token)
         if preview:
             return "", {**dict.fromkeys(shape.outputs, UNKNOWN), **self.as_outputs(inputs)}
         id_ = ""
         try:
+            self._strike(urn, kind, "create")
             with self.store.transaction(self.name) as tx:
                 _forget_lost(tx, urn)
                 id_ = self.new_id(tx, kind, inputs)
-                call = Call(self, tx, kind, visible(inputs), id_, self.scope_of(kind, inputs))
-                self._judge(call, urn)
-                outputs = self._outputs(call, kind.create(call))
-                tx.put(
-                    Record(
-                        cloud=self.name,
-                        scope=call.scope,
-                        type=token,
-                        id=id_,
-                        urn=urn,
-                        inputs=inputs,
-                        outputs=outputs,
-                        writer=os.getpid(),
-                    )
-                )
+                call, outputs = self._write(tx, urn, kind, inputs, id_, self.scope_of(kind, inputs), None)
         except Refusal as refusal:
             raise CloudError(self.error("creating", kind, id_, refusal)) from refusal
+        if late := overdue(self.name, token, "create", timeout):
+            call.unfinished(late)
+        struck, _ = faults.strike(self.store, self.name, token, "after-create")
+        self._end("creating", call, inputs, outputs, struck)
         return id_, outputs
 
     def read(self, token: str, id_: str, properties: Properties) -> Record | None:
@@ -172,25 +184,75 @@ class LocalCloud(ABC):
         if preview:
             unknown = kind.volatile(visible(old.inputs), visible(inputs))
             return {**old.outputs, **self.as_outputs(inputs), **dict.fromkeys(unknown, UNKNOWN)}
+        if self.states_what_it_wants and not self.diff(token, old, inputs).properties:
+            return old.outputs  # also after a failure that the state covers up: only a refresh shows it
+        scope = self.scope_of(kind, old.outputs)
         try:
+            self._strike(urn, kind, "update")
             with self.store.transaction(self.name) as tx:
-                scope = self.scope_of(kind, old.outputs)
                 record = tx.get(scope, token, id_)
                 if record is None:
-                    raise Refusal("NotFound", f"{id_} does not exist any more: run `pulumi refresh`.", status=404)
-                call = Call(self, tx, kind, visible(inputs), id_, scope, record)
-                self._judge(call, urn)
-                gone = visible(record.inputs).keys() - inputs.keys()
-                kept = {key: value for key, value in record.outputs.items() if key not in gone}
-                outputs = self._outputs(call, kept)
-                tx.put(replace(record, urn=urn, inputs=inputs, outputs=outputs))
+                    self._make_way(tx, kind, id_, inputs)
+                call, outputs = self._write(tx, urn, kind, inputs, id_, scope, record)
         except Refusal as refusal:
-            raise CloudError(self.error("updating", kind, id_, refusal)) from refusal
+            text = self.error("updating", kind, id_, refusal)
+            if self.states_what_it_wants:
+                gone = visible(old.inputs).keys() - inputs.keys()
+                stated = {key: value for key, value in old.outputs.items() if key not in gone}
+                raise UnfinishedError(id_, inputs, {**stated, **self.as_outputs(inputs)}, [text]) from refusal
+            raise CloudError(text) from refusal
+        self._end("updating", call, inputs, outputs)
         return outputs
 
-    def delete(self, token: str, id_: str, olds: Properties) -> None:
+    def _make_way(self, tx: Transaction, kind: Kind, id_: str, inputs: Properties) -> None:
+        if self.states_what_it_wants:
+            gone = Refusal("", "it does not exist any more: run `pulumi refresh`, then `pulumi up`")
+            raise CloudError(self.error("updating", kind, id_, gone))
+        self.new_id(tx, kind, inputs)  # writing it makes it anew, if the place for it is still there
+
+    def _write(
+        self,
+        tx: Transaction,
+        urn: str,
+        kind: Kind,
+        inputs: Properties,
+        id_: str,
+        scope: str,
+        record: Record | None,
+    ) -> tuple[Call, Properties]:
+        """Judge and do a creation, or an update of `record`."""
+        call = Call(self, tx, kind, visible(inputs), id_, scope, record, urn)
+        self._judge(call, urn)
+        if record is None:
+            given = kind.create(call)
+            record = Record(cloud=self.name, scope=scope, type=kind.token, id=id_, writer=os.getpid())
+        else:
+            gone = visible(record.inputs).keys() - inputs.keys()
+            given = {key: value for key, value in record.outputs.items() if key not in gone}
+        outputs = self._outputs(call, given)
+        tx.put(replace(record, urn=urn, inputs=inputs, outputs=outputs))
+        return call, outputs
+
+    def _end(
+        self, doing: str, call: Call, inputs: Properties, outputs: Properties, struck: Refusal | None = None
+    ) -> None:
+        """Say what a request that is done left unfinished."""
+        refusals = [*([struck] if struck else []), *(Refusal("", reason) for reason in call.reasons)]
+        if refusals:
+            reasons = [self.error(doing, call.kind, call.id, refusal) for refusal in refusals]
+            raise UnfinishedError(call.id, inputs, outputs, reasons)
+
+    def _strike(self, urn: str, kind: Kind, operation: faults.Operation) -> None:
+        struck, warning = faults.strike(self.store, self.name, kind.token, operation)
+        if warning:
+            self.log(urn, warning)
+        if struck:
+            raise struck
+
+    def delete(self, token: str, id_: str, olds: Properties, *, urn: str = "", timeout: float = 0) -> None:
         kind, _ = self.kind_of(token)
         try:
+            self._strike(urn, kind, "delete")
             with self.store.transaction(self.name) as tx:
                 record = tx.get(self.scope_of(kind, olds), token, id_)
                 if record is None:
@@ -201,6 +263,8 @@ class LocalCloud(ABC):
                 self.remove(call)
         except Refusal as refusal:
             raise CloudError(self.error("deleting", kind, id_, refusal)) from refusal
+        if late := overdue(self.name, token, "delete", timeout):
+            raise CloudError(self.error("deleting", kind, id_, Refusal("", late)))
 
     def remove(self, call: Call) -> None:
         if call.old is not None:
@@ -242,32 +306,13 @@ class LocalCloud(ABC):
         return {**self.common_outputs(call), **given, **self.as_outputs(call.inputs, call), **call.kind.derive(call)}
 
     def refuse_while_in_use(self, call: Call, within: str = "") -> None:
-        """`within`: an id below which everything goes at once, so that nothing there holds anything."""
-        record = call.old
-        assert record is not None
-        for kind in self.kinds.values():
-            for ref in kind.refs:
-                if ref.target == record.type and ref.holds is not False:
-                    self._refuse_while_held(call, record, kind, ref, within)
+        refuse_while_in_use(self.kinds.values(), call, within)
 
-    def _refuse_while_held(self, call: Call, record: Record, kind: Kind, ref: Ref, within: str) -> None:
-        wanted = record.key if ref.by == "id" else record.outputs.get(ref.by)
-        for other in call.tx.of_type(kind.token):
-            if not other.scope.startswith(record.scope) or (other.key, other.type) == (record.key, record.type):
-                continue
-            if within and other.key.startswith(f"{within.casefold()}/"):
-                continue
-            if callable(ref.holds) and not ref.holds(other):
-                continue
-            if other.lost:
-                call.tx.remove(other)
-                continue
-            for path, value in at(visible(other.inputs), ref.path):
-                held = replace(record, id=str(value)).key if ref.by == "id" else value
-                if held == wanted:
-                    code, message = call.kind.in_use
-                    text = (ref.says or message).format(id=record.id, other=other.id, name=record.id.rpartition("/")[2])
-                    raise Refusal(code, f"{text} (held by {kind.name} {other.id}, {path})", status=409)
+
+def _is_stated(path: str, outputs: Properties, wanted: Properties) -> bool:
+    """Whether the state has the wanted value of the property that the path lies in."""
+    top = re.split(r"[.\[]", path, maxsplit=1)[0]
+    return outputs.get(top) == wanted.get(top)
 
 
 def _forget_lost(tx: Transaction, urn: str) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from localcloud.values import first
+
 Kind = Literal["add", "delete", "update"]
 
 
@@ -48,9 +50,14 @@ def covers(pattern: str, path: str) -> bool:
     return plain == pattern or plain.startswith(f"{pattern}.")
 
 
-def replacing(paths: Iterable[str], immutable: Iterable[str]) -> frozenset[str]:
+def replacing(paths: Iterable[str], immutable: Iterable[str], *sides: Mapping[str, Any]) -> frozenset[str]:
+    """`sides`: old and new inputs, for what lies in an object that comes or goes as a whole."""
     patterns = tuple(immutable)
-    return frozenset(path for path in paths if any(covers(pattern, path) for pattern in patterns))
+
+    def inside(pattern: str, path: str) -> bool:
+        return pattern.startswith(f"{path}.") and any(first(side, pattern) is not None for side in sides)
+
+    return frozenset(path for path in paths if any(covers(p, path) or inside(p, path) for p in patterns))
 
 
 def _member(old: Any, new: Any, same: Same, path: str) -> Iterator[tuple[str, Kind]]:

@@ -20,15 +20,28 @@ if TYPE_CHECKING:
 class Refusal(Exception):  # noqa: N818 - it is one, and no error of ours
     """The cloud says no, with its own code."""
 
-    def __init__(self, code: str, message: str, *, status: int = 400) -> None:
+    def __init__(self, code: str, message: str, *, status: int = 400, target: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.status = status
+        self.target = target
+        """Path of the property that is wrong, where the cloud says it."""
 
 
 class CloudError(Exception):
     """A refusal in the words of the cloud, for the engine to show."""
+
+
+class UnfinishedError(CloudError):
+    """It has an id, and the cloud did not do all of it: the engine keeps it in its state and tries again."""
+
+    def __init__(self, id_: str, inputs: Properties, outputs: Properties, reasons: list[str]) -> None:
+        super().__init__("; ".join(reasons))
+        self.id = id_
+        self.inputs = inputs
+        self.outputs = outputs
+        self.reasons = reasons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +75,17 @@ class Call:
     scope: str
     old: Record | None = None
     """What existed before an update or a delete."""
+    urn: str = ""
+    reasons: list[str] = field(default_factory=list)
+
+    def unfinished(self, reason: str) -> None:
+        """Of a creation or an update: the resource is there as its outputs say, and the request ends in an error
+        all the same (a wait that timed out, nodes that could not be had)."""
+        self.reasons.append(reason)
+
+    def warn(self, text: str) -> None:
+        """Tell the user what this cloud cannot judge."""
+        self.cloud.log(self.urn, text)
 
     @property
     def region(self) -> str:

@@ -6,15 +6,17 @@ import os
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import grpc
-from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, provider_pb2_grpc
 
 from localcloud.cloud import LocalCloud, Log
+from localcloud.proto import engine_pb2, engine_pb2_grpc, provider_pb2_grpc
 from localcloud.provider import Provider
 from localcloud.store import Cloud, Store, StoreError
 
 STORE_VARIABLE = "LOCALCLOUD_STORE"
+LIMITS_VARIABLE = "LOCALCLOUD_LIMITS"
 _THREADS = 16
 _MESSAGE_BYTES = 400 << 20
 _ORPHAN_CHECK_SECONDS = 1.0
@@ -22,6 +24,7 @@ _ORPHAN_CHECK_SECONDS = 1.0
 
 def main(cloud: Cloud) -> None:
     """Serve one cloud until the engine ends it. argv: flags, then the engine's address."""
+    engine = os.getppid()  # first of all: it may be killed at any moment from here on
     path = os.environ.get(STORE_VARIABLE)
     if not path:
         sys.exit(
@@ -31,10 +34,12 @@ def main(cloud: Cloud) -> None:
     addresses = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
     try:
         store = Store(path)
+        served = open_cloud(cloud, store, _engine_log(addresses[-1] if addresses else ""))
+        served.scarcity.read(Path(os.environ.get(LIMITS_VARIABLE) or os.devnull))
     except StoreError as error:
         sys.exit(f"pulumi-resource-{cloud}: {error}")
     _leave_on_signal(store)
-    _serve(Provider(open_cloud(cloud, store, _engine_log(addresses[-1] if addresses else ""))))
+    _serve(Provider(served), engine)
 
 
 def _leave_on_signal(store: Store) -> None:
@@ -58,16 +63,15 @@ def open_cloud(cloud: Cloud, store: Store, log: Log) -> LocalCloud:
     return Azure(store, log)
 
 
-def _serve(provider: Provider) -> None:
+def _serve(provider: Provider, engine: int) -> None:
     options = [("grpc.max_receive_message_length", _MESSAGE_BYTES), ("grpc.max_send_message_length", _MESSAGE_BYTES)]
     server = grpc.server(ThreadPoolExecutor(_THREADS), options=options)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
-    parent = os.getppid()
     while server.wait_for_termination(_ORPHAN_CHECK_SECONDS):
-        if os.getppid() != parent:  # the engine was killed: nobody will end this process
+        if os.getppid() != engine:  # the engine was killed: nobody will end this process
             os._exit(0)
 
 

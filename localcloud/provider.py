@@ -11,17 +11,17 @@ from typing import Any, Literal, NoReturn
 
 import grpc
 from google.protobuf.empty_pb2 import Empty  # ty: ignore[missing-module-member]
-from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
-from pulumi.runtime.proto import provider_pb2 as pb
 
 from localcloud.cloud import LocalCloud, Old
 from localcloud.diff import Change
-from localcloud.kinds import CloudError, Refusal
+from localcloud.kinds import CloudError, Refusal, UnfinishedError
 from localcloud.naming import Autonaming, Naming
+from localcloud.proto import plugin_pb2, provider_pb2_grpc, status_pb2
+from localcloud.proto import provider_pb2 as pb
 from localcloud.schema import Failure
 from localcloud.schema_index import sdk_version
 from localcloud.store import StoreError
-from localcloud.values import Properties, from_struct, to_struct
+from localcloud.values import Properties, from_struct, to_struct, visible
 
 _MODES: dict[int, Literal["propose", "enforce", "disable"]] = {0: "propose", 1: "enforce", 2: "disable"}
 _DETAIL = {
@@ -41,6 +41,9 @@ def answered(method: Any) -> Callable[..., Any]:
     def call(self: Provider, request: Any, context: grpc.ServicerContext) -> Any:
         try:
             return method(self, request, context)
+        except UnfinishedError as error:
+            context.set_trailing_metadata((("grpc-status-details-bin", _unfinished(error)),))
+            _abort(context, str(error))
         except (CloudError, StoreError) as error:
             _abort(context, str(error))
         except Refusal as refusal:
@@ -57,6 +60,16 @@ def answered(method: Any) -> Callable[..., Any]:
 def _abort(context: grpc.ServicerContext, message: str) -> NoReturn:
     context.abort(grpc.StatusCode.UNKNOWN, message)
     raise AssertionError("abort returned")
+
+
+def _unfinished(error: UnfinishedError) -> bytes:
+    """What makes the engine keep the resource in its state, with the reasons why it is not done."""
+    details = pb.ErrorResourceInitFailed(
+        id=error.id, properties=_outputs(error.outputs), inputs=to_struct(error.inputs), reasons=error.reasons
+    )
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error))
+    status.details.add().Pack(details)
+    return status.SerializeToString()
 
 
 class Provider(provider_pb2_grpc.ResourceProviderServicer):
@@ -117,15 +130,17 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
     @answered
     def Create(self, request: pb.CreateRequest, context: grpc.ServicerContext) -> Any:
         inputs = from_struct(request.properties)
-        id_, outputs = self.cloud.create(request.urn, _token(request), inputs, preview=request.preview)
-        return pb.CreateResponse(id=id_, properties=to_struct(outputs))
+        id_, outputs = self.cloud.create(
+            request.urn, _token(request), inputs, preview=request.preview, timeout=request.timeout
+        )
+        return pb.CreateResponse(id=id_, properties=_outputs(outputs))
 
     @answered
     def Read(self, request: pb.ReadRequest, context: grpc.ServicerContext) -> Any:
         record = self.cloud.read(_token(request), request.id, from_struct(request.properties))
         if record is None:
             return pb.ReadResponse()
-        return pb.ReadResponse(id=record.id, properties=to_struct(record.outputs), inputs=to_struct(record.inputs))
+        return pb.ReadResponse(id=record.id, properties=_outputs(record.outputs), inputs=to_struct(record.inputs))
 
     @answered
     def Update(self, request: pb.UpdateRequest, context: grpc.ServicerContext) -> Any:
@@ -133,16 +148,21 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         outputs = self.cloud.update(
             request.urn, _token(request), request.id, _old(request), inputs, preview=request.preview
         )
-        return pb.UpdateResponse(properties=to_struct(outputs))
+        return pb.UpdateResponse(properties=_outputs(outputs))
 
     @answered
     def Delete(self, request: pb.DeleteRequest, context: grpc.ServicerContext) -> Any:
-        self.cloud.delete(_token(request), request.id, from_struct(request.properties))
+        olds = from_struct(request.properties)
+        self.cloud.delete(_token(request), request.id, olds, urn=request.urn, timeout=request.timeout)
         return Empty()
 
 
 def _token(request: Any) -> str:
     return request.type or request.urn.split("::")[2].rpartition("$")[2]
+
+
+def _outputs(outputs: Properties) -> Any:
+    return to_struct(visible(outputs))  # without what the cloud keeps for itself: running nodes, versions
 
 
 def _old(request: Any) -> Old:

@@ -9,11 +9,8 @@ from __future__ import annotations
 import enum
 import importlib
 import inspect
-import json
 import keyword
-import os
 import sys
-import tempfile
 import threading
 import types
 import typing
@@ -21,8 +18,9 @@ import warnings
 from collections.abc import Awaitable, Mapping, Sequence
 from functools import cache
 from importlib import metadata
-from pathlib import Path
 from typing import Any
+
+from localcloud.cache import kept
 
 PACKAGES = {"aws": "pulumi_aws", "azure-native": "pulumi_azure_native"}
 _FORMAT = 3
@@ -47,29 +45,8 @@ def sdk_version(cloud: str) -> str:
 
 @cache
 def _index(cloud: str, module: str) -> dict[str, Any] | None:
-    kept = _folder() / f"{PACKAGES[cloud]}-{sdk_version(cloud)}-{_FORMAT}" / f"{module}.json"
-    try:
-        return json.loads(kept.read_text())
-    except (OSError, ValueError):
-        derived = _derive(cloud, module)
-    if derived is not None:
-        _keep(kept, derived)
-    return derived
-
-
-def _folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpu-clusters" / "schema"
-
-
-def _keep(path: Path, index: dict[str, Any]) -> None:
-    """Write whole or not at all; without a writable cache the index is only derived again next time."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            json.dump(index, file, separators=(",", ":"))
-        os.replace(file.name, path)
-    except OSError:
-        return
+    folder = f"schema/{PACKAGES[cloud]}-{sdk_version(cloud)}-{_FORMAT}"
+    return kept(f"{folder}/{module}.json", lambda: _derive(cloud, module))
 
 
 def _derive(cloud: str, module: str) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,6 +30,11 @@ CREATE TABLE IF NOT EXISTS resources (
     PRIMARY KEY (cloud, scope, type, key)
 ) WITHOUT ROWID
 """
+_SETTINGS = "CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+_APPLICATION = 0x67707563
+"""Marks the file as ours (SQLite's application_id)."""
+_VERSION = 1
+"""Of the tables, raised with any change of them. There is no upgrade: a local cloud can be made anew."""
 _COLUMNS = "cloud, scope, type, id, urn, inputs, outputs, created, writer"
 _WAIT_SECONDS = 60
 
@@ -115,6 +121,7 @@ class Transaction:
 
 
 Records = list[Record]
+Rows = list[Any]
 
 
 class Store:
@@ -126,36 +133,92 @@ class Store:
             self._connection = sqlite3.connect(
                 self.path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
             )
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute(_TABLE)
+            self._prepare()
         except (OSError, sqlite3.Error) as error:
             raise StoreError(
                 f"{self.path}: the local cloud's store cannot be opened ({error}). "
                 "Free the disk or the folder, or delete the file to start with an empty cloud."
             ) from error
 
+    def _prepare(self) -> None:
+        """Make the tables in a new file; refuse a file with others. Several processes may do it at once."""
+        if self._form() != (_APPLICATION, _VERSION):
+            self._connection.execute("BEGIN IMMEDIATE")
+            if not self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                self._connection.execute(_TABLE)
+                self._connection.execute(_SETTINGS)
+                self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                self._connection.execute(f"PRAGMA user_version = {_VERSION}")
+            self._connection.execute("COMMIT")
+        if (form := self._form()) != (_APPLICATION, _VERSION):
+            self._connection.close()
+            raise StoreError(
+                f"{self.path}: this file is not of this version of the local cloud (its form is {form[1]}, needed is "
+                f"{_VERSION}). Delete it to start with an empty cloud, then refresh the stacks that were on it."
+            )
+        self._patiently("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def _form(self) -> tuple[int, int]:
+        """Whose file it is, and of which version."""
+        marks = (self._connection.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
+        application, version = (mark[0] for mark in marks)
+        return application, version
+
+    def _patiently(self, statement: str) -> None:
+        """Where SQLite answers "locked" at once, without the wait that it grants to transactions."""
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while True:
+            try:
+                self._connection.execute(statement)
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
     @contextmanager
     def transaction(self, cloud: Cloud) -> Generator[Transaction]:
         with self._lock:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.Error as error:
-                raise StoreError(f"{self.path}: the local cloud's store cannot be written ({error}).") from error
+            self._execute("BEGIN IMMEDIATE")
             try:
                 yield Transaction(self._connection, cloud)
             except BaseException:
                 if self._connection.in_transaction:  # a full disk has already undone it
                     self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
+            self._execute("COMMIT")
+
+    def _execute(self, statement: str, values: tuple[object, ...] = ()) -> Rows:
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{self.path}: the local cloud's store failed ({error}); nothing was changed. "
+                "Free the disk, or delete the file to start with an empty cloud."
+            ) from error
 
     def list(self, cloud: Cloud | None = None) -> Records:
         """Everything that exists, oldest first."""
         where, values = ("WHERE cloud = ?", (cloud,)) if cloud else ("", ())
         query = f"SELECT {_COLUMNS} FROM resources {where} ORDER BY created, cloud, type, id"
         with self._lock:
-            return [_record(row) for row in self._connection.execute(query, values)]
+            return [_record(row) for row in self._execute(query, values)]
+
+    def settings(self, prefix: str) -> dict[str, Any]:
+        """What commands have set under names that begin so."""
+        query = "SELECT name, value FROM settings WHERE substr(name, 1, ?) = ? ORDER BY name"
+        with self._lock:
+            rows = self._execute(query, (len(prefix), prefix))
+        return {name: json.loads(value) for name, value in rows}
+
+    def set(self, name: str, value: Any) -> None:
+        """None takes the setting away."""
+        with self._lock:
+            if value is None:
+                self._execute("DELETE FROM settings WHERE name = ?", (name,))
+            else:
+                self._execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, json.dumps(value)))
 
     def leftovers(self) -> Records:
         """What no stack manages and no destroy removes: kept backups, objects in buckets, what killed runs made."""
@@ -184,7 +247,8 @@ class Store:
     def reset(self) -> None:
         """Forget everything: an empty cloud."""
         with self._lock:
-            self._connection.execute("DELETE FROM resources")
+            self._execute("DELETE FROM resources")
+            self._execute("DELETE FROM settings")
 
     def close(self) -> None:
         self._connection.close()

@@ -28,6 +28,7 @@ import yaml
 from localcloud.engine import Engine
 from localcloud.environments import WorkspaceError, project_python, sdk_versions
 from localcloud.recovery import recover
+from localcloud.scarcity import limits_of
 from localcloud.stackfiles import SUFFIXES, copy_stack_file, tracked_stacks, write, yaml_fault
 
 PROVIDERS = {"aws": "pulumi-aws", "azure-native": "pulumi-azure-native"}
@@ -68,12 +69,20 @@ class Workspace:
         return self.root / "cloud.db"
 
     @property
+    def limits_path(self) -> Path:
+        """What the cloud has of nodes and quota, if the project says so: beside its Pulumi.yaml."""
+        return self.project / "localcloud.toml"
+
+    @property
     def name(self) -> str:
         return self.document()["name"]
 
     def prepare(self) -> dict[str, str]:
-        """Lay all but the stack files, or bring it up to date; the versions of the stand-ins. Raises WorkspaceError."""
+        """Lay all but the stack files, or bring it up to date; the versions of the stand-ins.
+
+        Raises WorkspaceError, and ScarcityError where localcloud.toml is wrong."""
         document = self.document()
+        limits_of(self.limits_path)
         python = project_python(self.project, document)
         versions = sdk_versions(python, ["pulumi", *PROVIDERS.values()])
         if "pulumi" not in versions:
@@ -141,6 +150,7 @@ class Workspace:
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
             "LOCALCLOUD_STORE": str(self.store_path),
+            "LOCALCLOUD_LIMITS": str(self.limits_path),
             # A program that asks a cloud by itself finds no login of the person who runs it.
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "AWS_CONFIG_FILE": os.devnull,

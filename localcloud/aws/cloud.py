@@ -15,19 +15,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from localcloud import loose
 from localcloud.aws import (
     autoscaling,
     compute,
     filesystem,
+    fleets,
     identity,
     instances,
     invokes,
     network,
     objects,
     operations,
+    placement,
     routing,
     security_groups,
 )
+from localcloud.aws.capacity import CAPACITY_BLOCK, RESERVATION
 from localcloud.aws.kind import LOCAL_ID, AwsKind
 from localcloud.cloud import LocalCloud, Log, Old
 from localcloud.diff import Change
@@ -37,13 +41,27 @@ from localcloud.schema import Failure, Shape
 from localcloud.store import Cloud, Record, Store, Transaction
 from localcloud.values import UNKNOWN, Properties
 
-_ROWS = (network, routing, security_groups, compute, instances, autoscaling, filesystem, objects, identity, operations)
+_ROWS = (
+    network,
+    routing,
+    security_groups,
+    placement,
+    compute,
+    instances,
+    fleets,
+    autoscaling,
+    filesystem,
+    objects,
+    identity,
+    operations,
+)
 
 
 class Aws(LocalCloud):
     name: ClassVar[Cloud] = "aws"
     kinds: ClassVar[Mapping[str, AwsKind]] = {kind.token: kind for module in _ROWS for kind in module.KINDS}
     invokes: ClassVar = invokes.FUNCTIONS
+    states_what_it_wants: ClassVar[bool] = True
 
     account = "123456789012"
     region = ""
@@ -70,6 +88,9 @@ class Aws(LocalCloud):
         # No account is real here, so the stand-in is whichever account the program allows.
         self.account = str(next(iter(_decoded(config.get("allowedAccountIds")) or []), self.account))
         self.default_tags = (_decoded(config.get("defaultTags")) or {}).get("tags") or {}
+
+    def typed(self, shape: Shape, inputs: Properties) -> Properties:
+        return loose.typed(shape, inputs)
 
     def fill(self, naming: Naming, kind: Kind, shape: Shape, inputs: Properties) -> Iterable[Failure]:
         assert isinstance(kind, AwsKind)
@@ -142,9 +163,9 @@ class Aws(LocalCloud):
 
     def diff(self, token: str, old: Old, new: Properties) -> Change:
         change = super().diff(token, old, new)
-        kind, _ = self.kind_of(token)
+        _, shape = self.kind_of(token)
         before = old.outputs.get("region")
-        if isinstance(kind, AwsKind) and kind.scope != "account" and before not in (None, self.region_of(new)):
+        if "region" in shape.properties and before not in (None, self.region_of(new)):
             paths = {**change.properties, "region": "update"}
             return replace(change, properties=paths, replaces=change.replaces | {"region"})
         return change
@@ -156,7 +177,16 @@ class Aws(LocalCloud):
 
     def find(self, call: Call, token: str, value: object, by: str) -> Record | None:
         found = super().find(call, token, value, by)
+        if found is None and token == RESERVATION:  # a block is targeted as a reservation is
+            return super().find(call, CAPACITY_BLOCK, value, by)
         return found or network.default_of_a_vpc(call, token, str(value))
+
+    def remove(self, call: Call) -> None:
+        assert isinstance(call.kind, AwsKind)
+        if call.kind.forgotten and call.old is not None:
+            call.tx.put(replace(call.old, urn="", writer=0))
+        else:
+            super().remove(call)
 
     def is_ours(self, tx: Transaction, value: str) -> bool:
         return f"-{LOCAL_ID}" in value
@@ -173,6 +203,8 @@ class Aws(LocalCloud):
 
     def error(self, doing: str, kind: Kind, id_: str, refusal: Refusal) -> str:
         named = isinstance(kind, AwsKind) and bool(kind.id_form)
+        if not refusal.code:  # the provider's own words, of something that has its id
+            return f"{doing} {kind.token.partition('/')[0]} {kind.name} ({id_}): {refusal.message}"
         which = f" ({id_})" if id_ and (named or doing != "creating") else ""  # a refused creation gave no id
         return (
             f"{doing} {kind.token.partition('/')[0]} {kind.name}{which}: https response error "

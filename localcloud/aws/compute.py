@@ -1,4 +1,7 @@
-"""Placement, reserved capacity, launch templates and key pairs. What launches nodes: `instances`, `autoscaling`."""
+"""Launch templates and key pairs.
+
+A template is taken with almost any contents: what is wrong with them shows at the launch, in `launches`.
+"""
 
 from __future__ import annotations
 
@@ -7,71 +10,46 @@ import binascii
 import hashlib
 from collections.abc import Iterable, Iterator
 
+from localcloud.aws.capacity import RESERVATION
 from localcloud.aws.identity import INSTANCE_PROFILE
-from localcloud.aws.kind import AwsKind, among, at_most_one_of, in_range
+from localcloud.aws.kind import AwsKind, at_most_one_of
 from localcloud.aws.network import SECURITY_GROUP, SUBNET, new_id
-from localcloud.aws.zones import zones_of
+from localcloud.aws.placement import PLACEMENT_GROUP
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
+from localcloud.store import Record
 from localcloud.values import UNKNOWN, Properties, first
 
-PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
-RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
-CAPACITY_BLOCK = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 KEY_PAIR = "aws:ec2/keyPair:KeyPair"
 _USER_DATA_BYTES = 16384
+_RESERVED = "capacityReservationSpecification"
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "metadataOptions.httpEndpoint": ("enabled", "disabled"),
+    "metadataOptions.httpTokens": ("optional", "required"),
+    "metadataOptions.instanceMetadataTags": ("enabled", "disabled"),
+    f"{_RESERVED}.capacityReservationPreference": ("open", "none", "capacity-reservations-only"),
+    "instanceMarketOptions.marketType": ("spot", "capacity-block", "interruptible-capacity-reservation"),
+}
+"""What the provider lets pass, from EC2's own enumerations."""
+_VERSIONS = "__versions"
+"""Output that keeps what each version of a template says."""
 _NO_NEW_VERSION = {"tags", "tagsAll", "defaultVersion", "updateDefaultVersion"}
 """Inputs of a launch template whose change makes no new version of it."""
-
-
-def _check_placement(inputs: Properties) -> Iterator[Failure]:
-    strategy = inputs.get("strategy")
-    yield from among(inputs, "strategy", ("cluster", "partition", "spread"))
-    for name, of in (("partitionCount", "partition"), ("spreadLevel", "spread")):
-        if inputs.get(name) is not None and strategy not in (of, UNKNOWN):
-            yield Failure(name, f'{name} must not be set when strategy = "{strategy}"')
-
-
-def _check_reservation(inputs: Properties) -> Iterator[Failure]:
-    yield from in_range(inputs, "instanceCount", 1, 1000)
-    yield from among(inputs, "instanceMatchCriteria", ("open", "targeted"))
-    yield from among(inputs, "endDateType", ("unlimited", "limited"))
-    yield from among(inputs, "tenancy", ("default", "dedicated"))
-
-
-def _judge_reservation(call: Call) -> None:
-    zones = zones_of(call.region)
-    zone = call.inputs["availabilityZone"]
-    if zone not in zones:
-        near = next((n for n, i in zones.items() if i == zone), "")
-        hint = f" It takes the zone's name, here {near}." if near else f" Zones: {', '.join(zones)}."
-        raise Refusal("InvalidParameterValue", f"The availability zone '{zone}' is invalid.{hint}")
-
-
-def _create_block(call: Call) -> Properties:
-    return {
-        "availabilityZone": next(iter(zones_of(call.region))),
-        "instanceCount": 1,
-        "reservationType": "capacity-block",
-        "tenancy": "default",
-    }
 
 
 def _check_template(inputs: Properties) -> Iterator[Failure]:
     yield from at_most_one_of(inputs, "instanceType", "instanceRequirements")
     yield from at_most_one_of(inputs, "updateDefaultVersion", "defaultVersion")
     yield from at_most_one_of(inputs, "vpcSecurityGroupIds", "securityGroupNames")
+    for path, allowed in _CHOICES.items():
+        value = first(inputs, path)
+        if value not in (None, "", UNKNOWN, *allowed):
+            yield Failure(path, f"expected {path} to be one of {list(allowed)}, got {value!r}")
     hops = first(inputs, "metadataOptions.httpPutResponseHopLimit")
     if isinstance(hops, int) and not 1 <= hops <= 64:
         path = "metadataOptions.httpPutResponseHopLimit"
         yield Failure(path, f"expected {path} to be between 1 and 64, got {hops}")
-    if inputs.get("vpcSecurityGroupIds") and inputs.get("networkInterfaces"):
-        yield Failure(
-            "vpcSecurityGroupIds",
-            "network interfaces and template-level security groups cannot be given together; "
-            "put the groups on each network interface",
-        )
     yield from check_user_data(inputs)
 
 
@@ -95,26 +73,54 @@ def _new_version(old: Properties, new: Properties) -> Iterable[str]:
 
 
 def _versions(call: Call) -> Properties:
+    contents = {key: value for key, value in call.inputs.items() if key not in _NO_NEW_VERSION}
     if call.old is None:
-        return {"latestVersion": 1, "defaultVersion": 1}
+        return {"latestVersion": 1, "defaultVersion": 1, _VERSIONS: {"1": contents}}
     bump = "latestVersion" in _new_version(
         call.old.inputs, {**call.inputs, "__defaults": call.old.inputs.get("__defaults")}
     )
     latest = call.old.outputs["latestVersion"] + (1 if bump else 0)
     default = latest if call.inputs.get("updateDefaultVersion") else call.old.outputs["defaultVersion"]
-    return {"latestVersion": latest, "defaultVersion": call.inputs.get("defaultVersion", default)}
+    versions = {**call.old.outputs.get(_VERSIONS, {}), str(latest): contents}
+    return {"latestVersion": latest, "defaultVersion": call.inputs.get("defaultVersion", default), _VERSIONS: versions}
 
 
-def judge_template_version(call: Call, template_id: str | None, version: str | None, path: str) -> None:
-    template = call.find(LAUNCH_TEMPLATE, template_id) if template_id else None
-    if template is None or not version or not version.isdigit():
-        return
-    latest = template.outputs["latestVersion"]
-    if not 1 <= int(version) <= latest:
+def _judge_template(call: Call) -> None:
+    """The one contradiction that EC2 refuses in a template, too (terraform-provider-aws#43881, packer#12912)."""
+    said = call.inputs.get(_RESERVED) or {}
+    preference = said.get("capacityReservationPreference")
+    if said.get("capacityReservationTarget") and preference not in (None, "", "capacity-reservations-only"):
+        raise Refusal(
+            "InvalidParameterCombination",
+            f"{_RESERVED}: The request can include either a CapacityReservationId or a CapacityReservationPreference "
+            f"but not both. Beside a target it is left out, or capacity-reservations-only; not {preference}",
+        )
+
+
+def data_of(call: Call, template: Properties) -> Properties:
+    """What a template says, in the version that is asked for; nothing of one that is not of this cloud."""
+    record = _template_of(call, template)
+    if record is None:
+        return {}
+    version = str(template.get("version") or "$Default")
+    latest, default = record.outputs["latestVersion"], record.outputs["defaultVersion"]
+    version = {"$Latest": str(latest), "$Default": str(default)}.get(version, version)
+    contents = record.outputs[_VERSIONS].get(version)
+    if contents is None:
         raise Refusal(
             "InvalidLaunchTemplateId.VersionNotFound",
-            f"{path}: Could not find launch template version {version} of {template_id}; its latest is {latest}",
+            f"launchTemplate.version: Could not find launch template version {version} of {record.id}; its latest is "
+            f"{latest}",
         )
+    return contents
+
+
+def _template_of(call: Call, template: Properties) -> Record | None:
+    id_ = template.get("id") or template.get("launchTemplateId")
+    if id_:
+        return call.find(LAUNCH_TEMPLATE, id_)
+    name = template.get("name") or template.get("launchTemplateName")
+    return call.find(LAUNCH_TEMPLATE, name, "name") if name else None
 
 
 def _check_key(inputs: Properties) -> Iterator[Failure]:
@@ -132,46 +138,6 @@ def _fingerprint(call: Call) -> Properties:
 _EC2 = "arn:{partition}:ec2:{region}:{account}:"
 
 KINDS = (
-    AwsKind(
-        token=PLACEMENT_GROUP,
-        id_form="{name}",
-        named="name",
-        arn=_EC2 + "placement-group/{name}",
-        immutable=("name", "strategy", "partitionCount", "spreadLevel"),
-        check=_check_placement,
-        create=lambda _: {"placementGroupId": new_id("pg")},
-        taken=("InvalidPlacementGroup.Duplicate", "The Placement Group '{name}' already exists."),
-        in_use=("InvalidPlacementGroup.InUse", "The placement group '{id}' is in use and may not be deleted."),
-        not_found="InvalidPlacementGroup.Unknown",
-    ),
-    AwsKind(
-        token=RESERVATION,
-        id_prefix="cr",
-        arn=_EC2 + "capacity-reservation/{id}",
-        owned=True,
-        immutable=(
-            "availabilityZone",
-            "instancePlatform",
-            "instanceType",
-            "tenancy",
-            "ebsOptimized",
-            "ephemeralStorage",
-            "instanceMatchCriteria",
-        ),
-        defaults={"endDateType": "unlimited", "instanceMatchCriteria": "open", "tenancy": "default"},
-        refs=(Ref(path="placementGroupArn", target=PLACEMENT_GROUP, by="arn"),),
-        check=_check_reservation,
-        judge=_judge_reservation,
-        not_found="InvalidCapacityReservationId.NotFound",
-    ),
-    AwsKind(
-        token=CAPACITY_BLOCK,
-        id_prefix="cr",
-        arn=_EC2 + "capacity-reservation/{id}",
-        immutable=("capacityBlockOfferingId", "instancePlatform"),
-        create=_create_block,
-        not_found="InvalidCapacityReservationId.NotFound",
-    ),
     AwsKind(
         token=LAUNCH_TEMPLATE,
         id_prefix="lt",
@@ -193,6 +159,7 @@ KINDS = (
             ),
         ),
         check=_check_template,
+        judge=_judge_template,
         derive=_versions,
         volatile=_new_version,
         taken=("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use."),

@@ -1,22 +1,27 @@
-"""FSx for Lustre, its links to S3, its backups."""
+"""FSx for Lustre, its links to S3, its backups. What is refused of a filesystem: `lustre`."""
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 
-from localcloud.aws.kind import AwsKind, among
+from localcloud.aws import lustre
+from localcloud.aws.kind import AwsKind, among, in_range
 from localcloud.aws.network import SECURITY_GROUP, SUBNET, new_id
-from localcloud.kinds import Call, Ref
+from localcloud.aws.objects import BUCKET
+from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
 from localcloud.store import Record
-from localcloud.values import Properties, first
+from localcloud.values import UNKNOWN, Properties, first
 
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 ASSOCIATION = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
 BACKUP = "aws:fsx/backup:Backup"
 _MOUNT_NAME_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _THROUGHPUT = (12, 40, 50, 100, 125, 200, 250, 500, 1000)
+_MOST_LINKS = 8
+_EVENTS = ("NEW", "CHANGED", "DELETED")
 
 
 def _check(inputs: Properties) -> Iterator[Failure]:
@@ -24,6 +29,17 @@ def _check(inputs: Properties) -> Iterator[Failure]:
     yield from among(inputs, "storageType", ("SSD", "HDD", "INTELLIGENT_TIERING"))
     yield from among(inputs, "perUnitStorageThroughput", _THROUGHPUT)
     yield from among(inputs, "dataCompressionType", ("NONE", "LZ4"))
+    yield from among(inputs, "driveCacheType", ("NONE", "READ"))
+    yield from among(inputs, "fileSystemTypeVersion", ("2.10", "2.12", "2.15"))
+    yield from in_range(inputs, "storageCapacity", 1200)
+    yield from in_range(inputs, "automaticBackupRetentionDays", 0, 90)
+    mode = first(inputs, "metadataConfiguration.mode")
+    if mode not in (None, UNKNOWN, "AUTOMATIC", "USER_PROVISIONED"):
+        path = "metadataConfiguration.mode"
+        yield Failure(path, f"expected {path} to be one of ['AUTOMATIC', 'USER_PROVISIONED'], got {mode!r}")
+    start = inputs.get("weeklyMaintenanceStartTime")
+    if start not in (None, UNKNOWN) and not re.fullmatch(r"[1-7]:([01]\d|2[0-3]):[0-5]\d", start):
+        yield Failure("weeklyMaintenanceStartTime", f"must be in the format d:HH:MM, as in 7:03:00; got {start}")
     if inputs.get("metadataConfiguration") and inputs.get("deploymentType") != "PERSISTENT_2":
         yield Failure(
             "metadataConfiguration",
@@ -52,13 +68,81 @@ def _create(call: Call) -> Properties:
     return {
         "dnsName": f"{call.id}.fsx.{call.region}.amazonaws.com",
         "mountName": mount,
-        "networkInterfaceIds": [new_id("eni")],
+        "networkInterfaceIds": [new_id("eni") for _ in range(lustre.interfaces_of(call.inputs))],
         "vpcId": subnet.inputs["vpcId"] if subnet else "",
-        "fileSystemTypeVersion": "2.15" if call.inputs["deploymentType"] == "PERSISTENT_2" else "2.10",
+        "fileSystemTypeVersion": _version(call.inputs),
         "weeklyMaintenanceStartTime": "7:03:00",
         "automaticBackupRetentionDays": 0,
         "dataCompressionType": "NONE",
     }
+
+
+def _version(inputs: Properties) -> str:
+    """What FSx takes where none is said."""
+    if inputs["deploymentType"] != "PERSISTENT_2":
+        return "2.10"
+    return "2.15" if inputs.get("metadataConfiguration") else "2.12"
+
+
+def _check_link(inputs: Properties) -> Iterator[Failure]:
+    for name, begin in (("dataRepositoryPath", "s3://"), ("fileSystemPath", "/")):
+        path = inputs.get(name)
+        if isinstance(path, str) and UNKNOWN not in path and not path.startswith(begin):
+            yield Failure(name, f"it must begin with {begin}; got {path}")
+    for policy in ("autoImportPolicy", "autoExportPolicy"):
+        for event in first(inputs, f"s3.{policy}.events") or ():
+            if event not in (UNKNOWN, *_EVENTS):
+                path = f"s3.{policy}.events"
+                yield Failure(path, f"expected {path} to be one of {list(_EVENTS)}, got {event!r}")
+
+
+def _judge_link(call: Call) -> None:
+    """Limits and overlaps are documented; the wording of the refusals is assumed."""
+    system = call.find(LUSTRE, call.inputs["fileSystemId"])
+    if system is not None:
+        _judge_linked(system)
+    path = call.inputs["fileSystemPath"]
+    others = [r for r in call.others() if r.inputs["fileSystemId"] == call.inputs["fileSystemId"]]
+    if call.old is None and len(others) >= _MOST_LINKS:
+        raise Refusal("ServiceLimitExceeded", f"fileSystemId: it has {len(others)} associations; {_MOST_LINKS} is all")
+    for other in others:
+        if _overlap(path, other.inputs["fileSystemPath"]):
+            raise Refusal(
+                "BadRequest", f"fileSystemPath: {path} overlaps {other.inputs['fileSystemPath']} of {other.id}"
+            )
+    name = call.inputs["dataRepositoryPath"].removeprefix("s3://").partition("/")[0]
+    bucket = call.tx.get("", BUCKET, name)
+    if bucket is None:
+        call.warn(f"dataRepositoryPath: the bucket {name} is not of this local cloud; taken as something that exists")
+    elif call.inputs.get("s3") and bucket.outputs["bucketRegion"] != call.region:
+        raise Refusal(
+            "BadRequest",
+            f"dataRepositoryPath: automatic import and export need a bucket in {call.region}; {name} is in "
+            f"{bucket.outputs['bucketRegion']}",
+        )
+
+
+def _judge_linked(system: Record) -> None:
+    said, version = system.inputs, system.outputs["fileSystemTypeVersion"]
+    if said["deploymentType"] == "SCRATCH_1" or said["storageType"] == "INTELLIGENT_TIERING" or version == "2.10":
+        raise Refusal(
+            "BadRequest",
+            f"fileSystemId: {system.id} ({said['deploymentType']}, {said['storageType']}, Lustre {version}) takes no "
+            "data repository associations: Lustre 2.12 or later is needed, not SCRATCH_1 and not INTELLIGENT_TIERING",
+        )
+    if said.get("importPath"):
+        raise Refusal("BadRequest", f"fileSystemId: {system.id} is linked to S3 by importPath already")
+
+
+def _overlap(one: str, other: str) -> bool:
+    a, b = (f"{path.rstrip('/')}/" for path in (one, other))
+    return a.startswith(b) or b.startswith(a)
+
+
+def _judge_backup(call: Call) -> None:
+    system = call.find(LUSTRE, call.inputs.get("fileSystemId"))
+    if system is not None and system.inputs["deploymentType"].startswith("SCRATCH"):
+        raise Refusal("BadRequest", f"fileSystemId: {system.id} is a scratch file system, which has no backups")
 
 
 def _delete(call: Call) -> None:
@@ -106,6 +190,7 @@ KINDS = (
         defaults={"deploymentType": "SCRATCH_1", "storageType": "SSD", "skipFinalBackup": True},
         refs=(Ref(path="subnetIds", target=SUBNET), Ref(path="securityGroupIds[]", target=SECURITY_GROUP)),
         check=_check,
+        judge=lustre.judge,
         create=_create,
         delete=_delete,
         not_found="FileSystemNotFound",
@@ -117,6 +202,8 @@ KINDS = (
         immutable=("dataRepositoryPath", "fileSystemId", "fileSystemPath"),
         defaults={"deleteDataInFilesystem": False, "batchImportMetaDataOnCreate": False},
         refs=(Ref(path="fileSystemId", target=LUSTRE, holds=False),),
+        check=_check_link,
+        judge=_judge_link,
         create=lambda call: {"associationId": call.id},
     ),
     AwsKind(
@@ -126,6 +213,7 @@ KINDS = (
         owned=True,
         immutable=("fileSystemId", "volumeId"),
         refs=(Ref(path="fileSystemId", target=LUSTRE, holds=False),),
+        judge=_judge_backup,
         create=lambda _: {"type": "USER_INITIATED"},
         not_found="BackupNotFound",
     ),

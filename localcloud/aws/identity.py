@@ -38,6 +38,11 @@ def _check_length(inputs: Properties, most: int) -> Iterator[Failure]:
         yield Failure("name", f"expected length of name to be in the range (1 - {most}), got {name} ({len(name)})")
 
 
+def _check_key(inputs: Properties) -> Iterator[Failure]:
+    yield from in_range(inputs, "deletionWindowInDays", 7, 30)
+    yield from in_range(inputs, "rotationPeriodInDays", 90, 2560)
+
+
 def _created(prefix: str):
     def create(_: Call) -> Properties:
         return {"uniqueId": _unique(prefix), "createDate": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -128,7 +133,7 @@ KINDS = (
         arn="arn:{partition}:kms:{region}:{account}:key/{id}",
         immutable=("keyUsage", "customerMasterKeySpec", "multiRegion"),
         defaults={"keyUsage": "ENCRYPT_DECRYPT", "customerMasterKeySpec": "SYMMETRIC_DEFAULT", "isEnabled": True},
-        check=lambda inputs: in_range(inputs, "deletionWindowInDays", 7, 30),
+        check=_check_key,
         create=lambda call: {"keyId": call.id, "keyRotationEnabled": False, "multiRegion": False},
     ),
     AwsKind(

@@ -1,95 +1,138 @@
-"""Fleets and single instances. Groups that keep their size: `autoscaling`."""
+"""Single instances. Fleets: `fleets`. Groups that keep their size: `autoscaling`."""
 
 from __future__ import annotations
 
-from localcloud.addresses import free_address
-from localcloud.aws.compute import LAUNCH_TEMPLATE, PLACEMENT_GROUP
+import secrets
+from collections.abc import Iterable, Iterator
+
+from localcloud.aws.capacity import Census
+from localcloud.aws.compute import LAUNCH_TEMPLATE
 from localcloud.aws.identity import INSTANCE_PROFILE
-from localcloud.aws.kind import AwsKind, among
-from localcloud.aws.network import SECURITY_GROUP, SUBNET, new_id
+from localcloud.aws.instance_types import instance_type
+from localcloud.aws.kind import AwsKind
+from localcloud.aws.launches import Launch, fill, judge_launch, launch_of
+from localcloud.aws.network import SECURITY_GROUP, SUBNET, new_id, take_address
+from localcloud.aws.nodes import INSTANCE, as_output, nodes_of
+from localcloud.aws.placement import PLACEMENT_GROUP
 from localcloud.kinds import Call, Ref, Refusal
-from localcloud.values import Properties, first
+from localcloud.schema import Failure
+from localcloud.values import UNKNOWN, Properties, first
 
-FLEET = "aws:ec2/fleet:Fleet"
-INSTANCE = "aws:ec2/instance:Instance"
-_EC2 = "arn:{partition}:ec2:{region}:{account}:"
-_FLEET_CAPACITY = "targetCapacitySpecification"
+_USER_DATA_BYTES = 16384
 
 
-def _create_fleet(call: Call) -> Properties:
-    capacity = first(call.inputs, "targetCapacitySpecification.totalTargetCapacity", 0)
-    ids = [new_id("i") for _ in range(capacity)]
-    spot = first(call.inputs, "targetCapacitySpecification.defaultTargetCapacityType") == "spot"
-    instant = call.inputs["type"] == "instant"
-    sets = [{"instanceIds": ids, "lifecycle": "spot" if spot else "on-demand"}] if instant and ids else []
-    return {
-        "fleetState": "active",
-        "fulfilledCapacity": capacity,
-        "fulfilledOnDemandCapacity": 0 if spot else capacity,
-        "fleetInstanceSets": sets,
+def _check(inputs: Properties) -> Iterator[Failure]:
+    if not inputs.get("launchTemplate"):
+        for name in ("ami", "instanceType"):
+            if not inputs.get(name):
+                yield Failure(name, f"{name} must be given where there is no launchTemplate")
+    text = inputs.get("userData")
+    if isinstance(text, str) and UNKNOWN not in text and len(text.encode()) > _USER_DATA_BYTES:
+        yield Failure("userData", f"User data is limited to {_USER_DATA_BYTES} bytes; this has {len(text.encode())}")
+
+
+def _replaces(old: Properties, new: Properties) -> Iterable[str]:
+    if new.get("userDataReplaceOnChange"):
+        yield from ("userData", "userDataBase64")
+    before, after = (instance_type(str(inputs.get("instanceType", ""))) for inputs in (old, new))
+    if before and after and not set(before.architectures) & set(after.architectures):
+        yield "instanceType"
+
+
+def _launch(call: Call) -> Launch:
+    said = call.inputs
+    mine: Properties = {
+        "instanceType": said.get("instanceType"),
+        "imageId": said.get("ami"),
+        "subnetId": said.get("subnetId"),
+        "vpcSecurityGroupIds": said.get("vpcSecurityGroupIds"),
+        "networkInterfaces": said.get("networkInterfaces"),
+        "capacityReservationSpecification": said.get("capacityReservationSpecification"),
+        "instanceMarketOptions": said.get("instanceMarketOptions"),
     }
+    if said.get("placementGroup"):
+        mine["placement"] = {"groupName": said["placementGroup"]}
+    if said.get("iamInstanceProfile"):
+        mine["iamInstanceProfile"] = {"name": said["iamInstanceProfile"]}
+    return launch_of(call, said.get("launchTemplate"), mine, said.get("subnetId") or said.get("availabilityZone"))
 
 
-def _delete_fleet(call: Call) -> None:
-    if call.inputs["type"] == "instant" and not call.inputs["terminateInstances"]:
+def _judge(call: Call) -> None:
+    launch = _launch(call)
+    judge_launch(call, launch)
+    if call.inputs.get("associatePublicIpAddress") and len(launch.interfaces) > 1:
         raise Refusal(
-            "UnsuccessfulFleetDeletions",
-            f"{call.id}: an instant fleet cannot be deleted without its instances; set terminateInstances to true and "
-            "update before the delete",
+            "InvalidParameterCombination",
+            "associatePublicIpAddress: The associatePublicIPAddress parameter cannot be specified when launching with "
+            f"multiple network interfaces; there are {len(launch.interfaces)}.",
         )
+    address = call.inputs.get("privateIp")
+    for other in call.others():
+        if address and other.inputs.get("privateIp") == address and other.inputs.get("subnetId") == _subnet_of(call):
+            raise Refusal("InvalidIPAddress.InUse", f"privateIp: Address {address} is in use.")
 
 
-def _create_instance(call: Call) -> Properties:
-    subnet = call.find(SUBNET, call.inputs.get("subnetId"))
-    private = call.inputs.get("privateIp") or free_address(call.tx, subnet.inputs.get("cidrBlock") if subnet else None)
+def _subnet_of(call: Call) -> str:
+    return call.inputs.get("subnetId") or ""
+
+
+def _create(call: Call) -> Properties:
+    launch = _launch(call)
+    census = Census(call)
+    refusal = fill(call, [launch], census, 1)
+    if refusal is not None:
+        raise refusal
+    subnet = launch.subnet
+    # By its number, which `fill` has judged, there is one; the interfaces beside the first are not told apart.
+    private = call.inputs.get("privateIp") or take_address(call, subnet)
+    public = _has_public_address(call, launch)
+    public_address = f"203.0.113.{1 + secrets.randbelow(254)}" if public else ""  # a block kept for documentation
     return {
         "instanceState": "running",
         "privateIp": private,
         "privateDns": f"ip-{private.replace('.', '-')}.ec2.internal",
-        "publicIp": "",
-        "publicDns": "",
+        "publicIp": public_address,
+        "publicDns": f"ec2-{public_address.replace('.', '-')}.compute-1.amazonaws.com" if public else "",
         "primaryNetworkInterfaceId": new_id("eni"),
-        "instanceLifecycle": "",
-        "availabilityZone": subnet.outputs["availabilityZone"] if subnet else "",
+        "instanceLifecycle": "" if launch.purchase == "on-demand" else launch.purchase,
+        "availabilityZone": subnet.outputs["availabilityZone"] if subnet else call.inputs.get("availabilityZone", ""),
+        "subnetId": subnet.id if subnet else call.inputs.get("subnetId", ""),
+        "instanceType": launch.type,
+        "ami": launch.data.get("imageId", ""),
+        "vpcSecurityGroupIds": list(launch.security_groups),
+        **as_output(census.own),
     }
+
+
+def _has_public_address(call: Call, launch: Launch) -> bool:
+    """A subnet that gives public addresses gives none to a node with several interfaces."""
+    asked = call.inputs.get(
+        "associatePublicIpAddress", first(launch.data, "networkInterfaces[].associatePublicIpAddress")
+    )
+    if asked is None and launch.subnet is not None and len(launch.interfaces) <= 1:
+        return bool(launch.subnet.inputs.get("mapPublicIpOnLaunch"))
+    return asked in (True, "true")
+
+
+def _derive(call: Call) -> Properties:
+    """Another type: the instance is stopped, and starts again if there is capacity for what it then is."""
+    if call.old is None:
+        return {}
+    nodes, launch = nodes_of(call.old), _launch(call)
+    if not nodes or not launch.type or nodes[0].type == launch.type:
+        return {}
+    census = Census(call)
+    refusal = fill(call, [launch], census, 1)
+    if refusal is not None:
+        raise Refusal(refusal.code, f"starting EC2 Instance ({call.id}): {refusal.message}", status=refusal.status)
+    return as_output(census.own)
 
 
 KINDS = (
     AwsKind(
-        token=FLEET,
-        id_is_uuid=True,
-        id_prefix="fleet",
-        arn=_EC2 + "fleet/{id}",
-        immutable=(
-            "type",
-            "spotOptions",
-            "onDemandOptions.allocationStrategy",
-            "replaceUnhealthyInstances",
-            f"{_FLEET_CAPACITY}.defaultTargetCapacityType",
-            f"{_FLEET_CAPACITY}.onDemandTargetCapacity",
-            f"{_FLEET_CAPACITY}.spotTargetCapacity",
-            f"{_FLEET_CAPACITY}.targetCapacityUnitType",
-            "terminateInstancesWithExpiration",
-            "validFrom",
-            "validUntil",
-        ),
-        defaults={"type": "maintain", "terminateInstances": False, "replaceUnhealthyInstances": False},
-        refs=(
-            Ref(
-                path="launchTemplateConfigs[].launchTemplateSpecification.launchTemplateId",
-                target=LAUNCH_TEMPLATE,
-                holds=False,
-            ),
-            Ref(path="launchTemplateConfigs[].overrides[].subnetId", target=SUBNET),
-        ),
-        check=lambda inputs: among(inputs, "type", ("maintain", "request", "instant")),
-        create=_create_fleet,
-        delete=_delete_fleet,
-    ),
-    AwsKind(
         token=INSTANCE,
         id_prefix="i",
-        arn=_EC2 + "instance/{id}",
+        arn="arn:{partition}:ec2:{region}:{account}:instance/{id}",
         immutable=(
             "ami",
             "availabilityZone",
@@ -109,6 +152,7 @@ KINDS = (
             "launchTemplate.id",
             "launchTemplate.name",
         ),
+        replaces=_replaces,
         refs=(
             Ref(path="subnetId", target=SUBNET),
             Ref(path="vpcSecurityGroupIds[]", target=SECURITY_GROUP),
@@ -116,7 +160,10 @@ KINDS = (
             Ref(path="iamInstanceProfile", target=INSTANCE_PROFILE, holds=False),
             Ref(path="launchTemplate.id", target=LAUNCH_TEMPLATE, holds=False),
         ),
-        create=_create_instance,
+        check=_check,
+        judge=_judge,
+        create=_create,
+        derive=_derive,
         not_found="InvalidInstanceID.NotFound",
     ),
 )

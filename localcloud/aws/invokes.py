@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from localcloud.aws.instance_types import zones_with
 from localcloud.aws.kind import LOCAL_ID
+from localcloud.aws.offerings import Offering, soonest
 from localcloud.aws.zones import zones_of
 from localcloud.kinds import Refusal
 from localcloud.values import Properties
@@ -85,10 +87,38 @@ def _image(cloud: Aws, args: Properties) -> Properties:
     }
 
 
+def _block_offering(cloud: Aws, args: Properties) -> Properties:
+    """The first zone that has as many, from the day that is asked for."""
+    region, count, type_ = args.get("region") or cloud.region, args["instanceCount"], args["instanceType"]
+    judged = zones_with(region, type_)
+    for name, id_ in zones_of(region).items():
+        there_is = cloud.scarcity.available(cloud.name, type_, id_, "capacity-block")
+        if (judged is None or id_ in judged) and (there_is is None or there_is >= count):
+            start = args.get("startDateRange") or soonest()
+            hours = args["capacityDurationHours"]
+            offering = Offering(type=type_, zone=name, count=count, hours=hours, start=start)
+            return {
+                **args,
+                "id": offering.id,
+                "capacityBlockOfferingId": offering.id,
+                "availabilityZone": name,
+                "startDateRange": start,
+                "endDateRange": args.get("endDateRange") or offering.end,
+                "currencyCode": "USD",
+                "upfrontFee": "0.0",
+                "tenancy": "default",
+                "region": region,
+            }
+    raise Refusal(
+        "InvalidParameterValue", f"no Capacity Block offering of {count} {type_} in {region}: no zone has that many"
+    )
+
+
 FUNCTIONS: dict[str, Callable[..., Properties]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": _caller,
     "aws:index/getRegion:getRegion": _region,
     "aws:index/getAvailabilityZones:getAvailabilityZones": _zones,
     "aws:ssm/getParameter:getParameter": _parameter,
     "aws:ec2/getAmi:getAmi": _image,
+    "aws:ec2/getCapacityBlockOffering:getCapacityBlockOffering": _block_offering,
 }

@@ -39,6 +39,8 @@ class AwsKind(Kind):
     tagged: bool = True
     owned: bool = False
     """Whether it has the output ownerId."""
+    forgotten: bool = False
+    """Whether a deletion only forgets it, while the cloud keeps it."""
 
 
 def one_of(inputs: Properties, *names: str) -> Iterator[Failure]:

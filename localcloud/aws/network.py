@@ -1,17 +1,21 @@
-"""VPCs and their subnets. Ways in and out of them: `routing`. Who may talk to whom: `security_groups`."""
+"""VPCs, their subnets and the addresses in those.
+
+Ways in and out of them: `routing`. Who may talk to whom: `security_groups`.
+"""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 
-from localcloud.addresses import network_of
+from localcloud.addresses import free_address, network_of
 from localcloud.aws.kind import LOCAL_ID, AwsKind
+from localcloud.aws.nodes import Nodes, refuse_while_running, running
 from localcloud.aws.zones import zones_of
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
-from localcloud.store import Record
+from localcloud.store import Record, Transaction
 from localcloud.values import UNKNOWN, Properties
 
 VPC = "aws:ec2/vpc:Vpc"
@@ -19,6 +23,16 @@ SUBNET = "aws:ec2/subnet:Subnet"
 ROUTE_TABLE = "aws:ec2/routeTable:RouteTable"
 SECURITY_GROUP = "aws:ec2/securityGroup:SecurityGroup"
 
+MORE_BLOCKS = "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation"
+
+_KEPT_BY_AWS = 5
+"""Addresses of each subnet: the first four and the last."""
+_WITH_INTERFACES = (
+    "aws:ec2/natGateway:NatGateway",
+    "aws:ec2/vpcEndpoint:VpcEndpoint",
+    "aws:fsx/lustreFileSystem:LustreFileSystem",
+)
+"""What takes addresses of a subnet beside nodes: an equal part of its networkInterfaceIds in each, and at least one."""
 _DEFAULTS_OF_A_VPC = {SECURITY_GROUP: "defaultSecurityGroupId", ROUTE_TABLE: "defaultRouteTableId"}
 
 
@@ -35,6 +49,40 @@ def default_of_a_vpc(call: Call, token: str, id_: str) -> Record | None:
         if vpc.outputs[output] == id_:
             return Record(cloud="aws", scope=vpc.scope, type=token, id=id_, outputs={"vpcId": vpc.id})
     return None
+
+
+def vpc_of(record: Record) -> str:
+    """Of a subnet, a security group, a route table."""
+    return record.outputs.get("vpcId", "")
+
+
+def free_addresses(tx: Transaction, subnet: Record, nodes: Iterable[Nodes]) -> int:
+    """How many addresses of the subnet nothing has. `nodes`: all there are in its account and region."""
+    network = network_of(subnet.inputs.get("cidrBlock"))
+    if network is None:
+        return 2**32
+    used = sum(len(alike.ids) * alike.addresses for alike in nodes if alike.subnet == subnet.id)
+    for token in _WITH_INTERFACES:
+        used += sum(_addresses_in(subnet.id, record) for record in tx.of_type(token, subnet.scope) if not record.lost)
+    return network.num_addresses - _KEPT_BY_AWS - used
+
+
+def take_address(call: Call, subnet: Record | None) -> str:
+    """The address of one more interface; of a subnet that is not ours, some address."""
+    if subnet is not None and free_addresses(call.tx, subnet, running(call.tx, subnet.scope)) < 1:
+        raise Refusal(
+            "InsufficientFreeAddressesInSubnet",
+            f"The specified subnet ({subnet.id}, {subnet.inputs.get('cidrBlock')}) does not have enough free addresses "
+            "to satisfy the request.",
+        )
+    return free_address(call.tx, subnet.inputs.get("cidrBlock") if subnet else None)
+
+
+def _addresses_in(subnet: str, record: Record) -> int:
+    given = record.inputs.get("subnetId") or record.inputs.get("subnetIds") or []
+    subnets = [given] if isinstance(given, str) else given
+    interfaces = record.outputs.get("networkInterfaceIds") or []
+    return max(len(interfaces) // len(subnets), 1) if subnet in subnets else 0
 
 
 def _check_vpc(inputs: Properties) -> Iterator[Failure]:
@@ -69,10 +117,11 @@ def _judge_subnet(call: Call) -> None:
     network = network_of(block) if block else None
     vpc = call.find(VPC, call.inputs["vpcId"])
     if network is not None and vpc is not None and "cidrBlock" in vpc.inputs:
-        if not network.subnet_of(IPv4Network(vpc.inputs["cidrBlock"])):
+        blocks = [vpc.inputs["cidrBlock"], *(more.inputs.get("cidrBlock") for more in _more_blocks(call, vpc))]
+        if not any(network.subnet_of(IPv4Network(whole)) for whole in blocks if whole):
             raise Refusal(
                 "InvalidSubnet.Range",
-                f"The CIDR '{block}' is invalid: it is not within {vpc.inputs['cidrBlock']} of {vpc.id}.",
+                f"The CIDR '{block}' is invalid: it is not within {', '.join(filter(None, blocks))} of {vpc.id}.",
             )
         for other in call.others():
             theirs = network_of(other.inputs.get("cidrBlock"))
@@ -80,6 +129,21 @@ def _judge_subnet(call: Call) -> None:
                 raise Refusal(
                     "InvalidSubnet.Conflict", f"The CIDR '{block}' conflicts with another subnet ({other.id}, {theirs})"
                 )
+
+
+def _more_blocks(call: Call, vpc: Record) -> list[Record]:
+    return [record for record in call.others(MORE_BLOCKS) if record.inputs["vpcId"] == vpc.id]
+
+
+def _judge_more_blocks(call: Call) -> None:
+    """Assumed: that only the overlap with the VPC's own blocks is refused."""
+    block, vpc = network_of(call.inputs.get("cidrBlock")), call.find(VPC, call.inputs["vpcId"])
+    if block is None or vpc is None:
+        return
+    for other in [vpc, *_more_blocks(call, vpc)]:
+        theirs = network_of(other.inputs.get("cidrBlock"))
+        if theirs is not None and theirs.overlaps(block):
+            raise Refusal("InvalidVpc.Range", f"The CIDR '{block}' conflicts with another CIDR block of {vpc.id}")
 
 
 def _zone(call: Call) -> Properties:
@@ -137,7 +201,17 @@ KINDS = (
         check=lambda inputs: _check_block(inputs, "cidrBlock"),
         judge=_judge_subnet,
         derive=_zone,
+        delete=refuse_while_running,
         in_use=("DependencyViolation", "The subnet '{id}' has dependencies and cannot be deleted."),
         not_found="InvalidSubnetID.NotFound",
+    ),
+    AwsKind(
+        token=MORE_BLOCKS,
+        id_prefix="vpc-cidr-assoc",
+        tagged=False,
+        immutable=("cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength", "vpcId"),
+        refs=(Ref(path="vpcId", target=VPC, holds=False),),
+        check=lambda inputs: _check_block(inputs, "cidrBlock"),
+        judge=_judge_more_blocks,
     ),
 )

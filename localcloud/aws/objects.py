@@ -13,14 +13,17 @@ from localcloud.values import UNKNOWN, Properties, first
 BUCKET = "aws:s3/bucket:Bucket"
 OBJECT = "aws:s3/bucketObjectv2:BucketObjectv2"
 _VERSIONING = "aws:s3/bucketVersioning:BucketVersioning"
+_LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 _SETTINGS = (
     "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",
     "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",
     "aws:s3/bucketPolicy:BucketPolicy",
-    "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
+    _LIFECYCLE,
     "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
     _VERSIONING,
 )
+_SELDOM_READ = ("STANDARD_IA", "ONEZONE_IA")
+_SELDOM_READ_DAYS = 30
 _HOSTED_ZONE = "Z3AQBSTGFYJSTF"
 
 
@@ -67,6 +70,28 @@ def _check_rule(path: str, rule: Properties) -> Iterator[Failure]:
             yield Failure(f"{path}.{name}", f"expected {path}.{name} to be at least {least}, got {days}")
 
 
+def _judge_lifecycle(call: Call) -> None:
+    """Storage classes for what is seldom read take nothing younger than 30 days, and deletion comes after them."""
+    for i, rule in enumerate(call.inputs.get("rules") or []):
+        path = f"rules[{i}]"
+        moves = rule.get("transitions") or []
+        for j, move in enumerate(moves):
+            days, to = move.get("days"), move.get("storageClass")
+            if to in _SELDOM_READ and isinstance(days, int) and days < _SELDOM_READ_DAYS:
+                raise Refusal(
+                    "InvalidArgument",
+                    f"{path}.transitions[{j}].days: 'Days' in Transition action must be greater than or equal to "
+                    f"{_SELDOM_READ_DAYS} for storageClass '{to}'",
+                )
+        gone, last = first(rule, "expiration.days"), max((move.get("days") or 0 for move in moves), default=0)
+        if gone and gone <= last:
+            raise Refusal(
+                "InvalidArgument",
+                f"{path}.expiration.days: 'Days' in the Expiration action must be greater than 'Days' in the "
+                f"Transition action; {gone} is not greater than {last}",
+            )
+
+
 def _judge_versioning(call: Call) -> None:
     status = "versioningConfiguration.status"
     before, after = first(call.old.inputs if call.old else {}, status), first(call.inputs, status)
@@ -83,6 +108,13 @@ def _setting_id(inputs: Properties) -> str:
     return f"{inputs['bucket']},{owner}" if owner else inputs["bucket"]
 
 
+def _judge_setting(call: Call) -> None:
+    if call.kind.token == _VERSIONING:
+        _judge_versioning(call)
+    elif call.kind.token == _LIFECYCLE:
+        _judge_lifecycle(call)
+
+
 def _setting(token: str) -> AwsKind:
     return AwsKind(
         token=token,
@@ -92,7 +124,7 @@ def _setting(token: str) -> AwsKind:
         immutable=("bucket", "expectedBucketOwner"),
         refs=(Ref(path="bucket", target=BUCKET, holds=False, strict=True),),
         check=_check_setting,
-        judge=_judge_versioning,
+        judge=_judge_setting,
     )
 
 

@@ -6,11 +6,11 @@ import hashlib
 import secrets
 from collections.abc import Iterator
 
-from localcloud.addresses import free_address
 from localcloud.aws.kind import AwsKind, one_of
-from localcloud.aws.network import ROUTE_TABLE, SECURITY_GROUP, SUBNET, VPC, new_id
+from localcloud.aws.network import ROUTE_TABLE, SECURITY_GROUP, SUBNET, VPC, new_id, take_address, vpc_of
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
+from localcloud.store import Record
 from localcloud.values import Properties
 
 INTERNET_GATEWAY = "aws:ec2/internetGateway:InternetGateway"
@@ -19,6 +19,7 @@ EIP = "aws:ec2/eip:Eip"
 ROUTE = "aws:ec2/route:Route"
 ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
 ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
+_ATTACHMENT = "aws:ec2/internetGatewayAttachment:InternetGatewayAttachment"
 
 _DESTINATIONS = ("destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId")
 _TARGETS = (
@@ -62,8 +63,20 @@ def _judge_nat(call: Call) -> None:
 
 def _create_nat(call: Call) -> Properties:
     subnet = call.find(SUBNET, call.inputs.get("subnetId"))
-    private = free_address(call.tx, subnet.inputs.get("cidrBlock") if subnet else None)
+    if subnet is not None and call.inputs["connectivityType"] == "public" and not _has_gateway(call, vpc_of(subnet)):
+        call.unfinished(
+            f"waiting for EC2 NAT Gateway ({call.id}) create: unexpected state 'failed', wanted target 'available'. "
+            f"last error: Gateway.NotAttached: Network {vpc_of(subnet)} has no Internet gateway attached"
+        )
+    private = call.inputs.get("privateIp") or take_address(call, subnet)
     return {"networkInterfaceId": new_id("eni"), "associationId": new_id("eipassoc"), "privateIp": private}
+
+
+def _has_gateway(call: Call, vpc: str) -> bool:
+    if call.find(VPC, vpc) is None:
+        return True  # not of this cloud
+    attached = [r.inputs.get("vpcId") for r in [*call.others(INTERNET_GATEWAY), *call.others(_ATTACHMENT)]]
+    return vpc in attached
 
 
 def _derive_nat(call: Call) -> Properties:
@@ -85,6 +98,22 @@ def _judge_route(call: Call) -> None:
     if call.old is None and call.tx.get(call.scope, call.kind.token, call.id):
         table = call.inputs["routeTableId"]
         raise Refusal("RouteAlreadyExists", f"The route identified by {destination} already exists in {table}")
+    table = call.find(ROUTE_TABLE, call.inputs["routeTableId"])
+    for name, target in (("gatewayId", INTERNET_GATEWAY), ("natGatewayId", NAT_GATEWAY)):
+        gateway = call.find(target, call.inputs.get(name)) if call.inputs.get(name) else None
+        vpc = _vpc_of_gateway(call, gateway) if gateway else ""
+        if table is not None and vpc and vpc != vpc_of(table):
+            raise Refusal(
+                "InvalidParameterValue",
+                f"{name}: route table {table.id} and network gateway {call.inputs[name]} belong to different networks",
+            )
+
+
+def _vpc_of_gateway(call: Call, gateway: Record) -> str:
+    if gateway.type == INTERNET_GATEWAY:
+        return gateway.inputs.get("vpcId", "")
+    subnet = call.find(SUBNET, gateway.inputs.get("subnetId"))
+    return vpc_of(subnet) if subnet else ""
 
 
 def _route_id(inputs: Properties) -> str:
@@ -93,6 +122,12 @@ def _route_id(inputs: Properties) -> str:
 
 def _judge_association(call: Call) -> None:
     subnet = call.inputs.get("subnetId")
+    table, place = call.find(ROUTE_TABLE, call.inputs["routeTableId"]), call.find(SUBNET, subnet)
+    if table is not None and place is not None and vpc_of(table) != vpc_of(place):
+        raise Refusal(
+            "InvalidParameterValue",
+            f"routeTableId: Route table {table.id} and subnet {place.id} belong to different networks",
+        )
     for other in call.others():
         if subnet and other.inputs.get("subnetId") == subnet:
             raise Refusal(
@@ -112,6 +147,37 @@ def _judge_endpoint(call: Call) -> None:
         raise Refusal(
             "InvalidParameter",
             f"Endpoint type (Gateway) does not match available service types of {service}: Interface",
+        )
+    _judge_places_of_endpoint(call)
+
+
+def _judge_places_of_endpoint(call: Call) -> None:
+    vpc = call.find(VPC, call.inputs["vpcId"])
+    zones: dict[str, str] = {}
+    for i, id_ in enumerate(call.inputs.get("subnetIds") or []):
+        subnet = call.find(SUBNET, id_)
+        if subnet is None:
+            continue
+        zone = subnet.outputs["availabilityZone"]
+        if zone in zones:
+            raise Refusal(
+                "DuplicateSubnetsInSameZone",
+                f"subnetIds[{i}]: Found another VPC endpoint subnet in the availability zone of {id_}: {zones[zone]}",
+            )
+        zones[zone] = id_
+        if call.old is None:
+            take_address(call, subnet)
+    for name, token in (("subnetIds", SUBNET), ("routeTableIds", ROUTE_TABLE), ("securityGroupIds", SECURITY_GROUP)):
+        for i, id_ in enumerate(call.inputs.get(name) or []):
+            record = call.find(token, id_)
+            if vpc is not None and record is not None and vpc_of(record) != vpc.id:
+                raise Refusal("InvalidParameter", f"{name}[{i}]: {id_} does not belong to {vpc.id}")
+    wants_dns = call.inputs.get("privateDnsEnabled") and call.inputs["vpcEndpointType"] == "Interface"
+    if wants_dns and vpc is not None and not (vpc.inputs["enableDnsSupport"] and vpc.inputs.get("enableDnsHostnames")):
+        raise Refusal(
+            "InvalidParameter",
+            "privateDnsEnabled: Enabling private DNS requires both enableDnsSupport and enableDnsHostnames VPC "
+            f"attributes set to true for {vpc.id}",
         )
 
 
@@ -139,6 +205,13 @@ KINDS = (
         refs=(Ref(path="vpcId", target=VPC),),
         judge=_judge_gateway,
         not_found="InvalidInternetGatewayID.NotFound",
+    ),
+    AwsKind(
+        token=_ATTACHMENT,
+        id_of=lambda inputs: f"{inputs['internetGatewayId']}:{inputs['vpcId']}",
+        tagged=False,
+        immutable=("internetGatewayId", "vpcId"),
+        refs=(Ref(path="internetGatewayId", target=INTERNET_GATEWAY), Ref(path="vpcId", target=VPC)),
     ),
     AwsKind(
         token=EIP,

@@ -10,8 +10,21 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from localcloud.azure import compute, filesystem, identity, invokes, network, objects, operations, private_link
+from localcloud.azure import (
+    compute,
+    filesystem,
+    identity,
+    invokes,
+    network,
+    objects,
+    operations,
+    outbound,
+    private_link,
+    scale_sets,
+    security_groups,
+)
 from localcloud.azure.kind import AzureKind, name_failures
+from localcloud.azure.refusals import folded, not_found
 from localcloud.cloud import LocalCloud, Log
 from localcloud.kinds import Call, Kind, Ref, Refusal
 from localcloud.naming import Naming
@@ -19,7 +32,18 @@ from localcloud.schema import Failure, Shape
 from localcloud.store import Cloud, Store, Transaction
 from localcloud.values import UNKNOWN, Properties, first, has_unknown, visible
 
-_ROWS = (identity, network, private_link, compute, objects, filesystem, operations)
+_ROWS = (
+    identity,
+    network,
+    security_groups,
+    outbound,
+    private_link,
+    compute,
+    scale_sets,
+    objects,
+    filesystem,
+    operations,
+)
 _GUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _RANDOM = "__createBeforeDelete"
 """Marks inputs whose name was generated: a replacement can then come before the old one goes."""
@@ -30,6 +54,7 @@ class Azure(LocalCloud):
     name: ClassVar[Cloud] = "azure-native"
     kinds: ClassVar[Mapping[str, AzureKind]] = {kind.token: kind for module in _ROWS for kind in module.KINDS}
     invokes: ClassVar = invokes.FUNCTIONS
+    states_what_it_wants: ClassVar[bool] = False
 
     def __init__(self, store: Store, log: Log) -> None:
         super().__init__(store, log)
@@ -133,20 +158,21 @@ class Azure(LocalCloud):
 
     def same(self, path: str, old: object, new: object) -> bool:
         if path == "location" and isinstance(old, str) and isinstance(new, str):
-            return _folded(old) == _folded(new)
+            return folded(old) == folded(new)
         return old == new
 
     def is_ours(self, tx: Transaction, value: str) -> bool:
         return self._has_group(tx, value)
 
     def missing(self, ref: Ref, path: str, value: str) -> Refusal:
-        message = f"Resource {value} referenced by property {path} was not found."
-        return Refusal("InvalidResourceReference", message)
+        return not_found(path, value)
 
     def error(self, doing: str, kind: Kind, id_: str, refusal: Refusal) -> str:
         if not refusal.code:
             return f"{doing} {kind.token}: {refusal.message}"
-        return f'{doing} {kind.token} {id_}: Status={refusal.status} Code="{refusal.code}" Message="{refusal.message}"'
+        where = f' Target="{refusal.target}"' if refusal.target else ""
+        said = f'Status={refusal.status} Code="{refusal.code}" Message="{refusal.message}"{where}'
+        return f"{doing} {kind.token} {id_}: {said}"
 
     def _has_group(self, tx: Transaction, id_: str) -> bool:
         group = re.match(r"/subscriptions/[^/]+/resourceGroups/[^/]+", id_, re.IGNORECASE)
@@ -170,10 +196,6 @@ def _identity(call: Call | None, id_: str) -> Any:
     record = call.find(identity.IDENTITY, id_)
     known = record.outputs if record else {}
     return {name: known.get(name, "") for name in ("clientId", "principalId")}
-
-
-def _folded(location: str) -> str:
-    return location.replace(" ", "").casefold()
 
 
 def _generated_name(naming: Naming, kind: AzureKind) -> str | None:

@@ -1,75 +1,64 @@
-"""Scale sets, proximity placement groups and reserved capacity."""
+"""Proximity placement groups and reserved capacity. Scale sets: `scale_sets`."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from localcloud.azure.identity import IDENTITY
-from localcloud.azure.kind import AzureKind, unchangeable
-from localcloud.azure.network import SECURITY_GROUP, SUBNET
-from localcloud.kinds import Call, Ref, Refusal
-from localcloud.schema import Failure
-from localcloud.store import Record
-from localcloud.values import UNKNOWN, Properties, first
+from localcloud.azure.allocation import RESERVATION, RESERVED, SCALE_SET, judge_capacity, nodes_of, room
+from localcloud.azure.kind import AzureKind
+from localcloud.azure.refusals import bad_zones, invalid, raise_first, unchangeable
+from localcloud.azure.scale_set_shape import nodes_wanted
+from localcloud.azure.sizes import size_of
+from localcloud.kinds import Call, Refusal
+from localcloud.values import first
 
-SCALE_SET = "azure-native:compute:VirtualMachineScaleSet"
 PROXIMITY_GROUP = "azure-native:compute:ProximityPlacementGroup"
 RESERVATION_GROUP = "azure-native:compute:CapacityReservationGroup"
-RESERVATION = "azure-native:compute:CapacityReservation"
 _API = "2024-11-01"
-_INTERFACES = "virtualMachineProfile.networkProfile.networkInterfaceConfigurations[]"
-_CUSTOM_DATA = "virtualMachineProfile.osProfile.customData"
-_CUSTOM_DATA_BYTES = 65535
 
 
-def _check_scale_set(inputs: Properties) -> Iterator[Failure]:
-    capacity = first(inputs, "sku.capacity")
-    if isinstance(capacity, int) and capacity < 0:
-        yield Failure("sku.capacity", f"'sku.capacity' is too low ({capacity} < 0)")
-    prefix = first(inputs, "virtualMachineProfile.osProfile.computerNamePrefix")
-    if isinstance(prefix, str) and prefix != UNKNOWN and not 1 <= len(prefix) <= 15:
-        path = "virtualMachineProfile.osProfile.computerNamePrefix"
-        yield Failure(path, f"'{path}' is too long ({len(prefix)}): at most 15 characters allowed")
-    data = first(inputs, _CUSTOM_DATA)
-    if isinstance(data, str) and UNKNOWN not in data:
-        yield from _check_custom_data(data)
+def _judge_proximity_group(call: Call) -> None:
+    raise_first(bad_zones(call))
+    if call.inputs.get("zones") and not first(call.inputs, "intent.vmSizes"):
+        raise invalid("zones", "Zones of a proximity placement group need an intent with VM sizes.")
+    unchangeable(call, "zones", "proximityPlacementGroupType")
 
 
-def _check_custom_data(data: str) -> Iterator[Failure]:
-    try:
-        size = len(base64.b64decode(data, validate=True))
-    except (binascii.Error, ValueError):
-        yield Failure(_CUSTOM_DATA, f"'{_CUSTOM_DATA}' is not valid Base64: encode the script before it is given")
-        return
-    if size > _CUSTOM_DATA_BYTES:
-        yield Failure(
-            _CUSTOM_DATA, f"'{_CUSTOM_DATA}' is too long ({size}): at most {_CUSTOM_DATA_BYTES} bytes allowed"
-        )
+def _judge_reservation_group(call: Call) -> None:
+    raise_first(bad_zones(call))
+    unchangeable(call, "zones")
 
 
-def _judge_scale_set(call: Call) -> None:
-    unchangeable(call, "zones", "orchestrationMode", "platformFaultDomainCount")
-    if call.old and call.old.inputs.get("singlePlacementGroup") is False and call.inputs.get("singlePlacementGroup"):
-        message = "Changing property 'singlePlacementGroup' is not allowed: false cannot become true."
-        raise Refusal("PropertyChangeNotAllowed", message, status=409)
+def _judge_reservation(call: Call) -> None:
+    name, wanted = first(call.inputs, "sku.name"), nodes_wanted(call.inputs)
+    if not name:
+        raise invalid("sku.name", "Required parameter 'sku.name' is missing (null).")
+    size = size_of(str(name))
+    if size is None:
+        call.warn(f"sku.name: the local cloud does not know the size {name}; whether it can be reserved is not known")
+    elif not size.reservable:
+        raise invalid("sku.name", f"The VM size {size.name} is not supported for on-demand capacity reservation.")
+    if wanted < 0:
+        raise invalid("sku.capacity", f"The value {wanted} of parameter 'sku.capacity' is too low: 0 or more.")
+    raise_first(bad_zones(call, most=1))
+    group = next(iter(call.tx.with_id(call.id.rpartition("/capacityReservations/")[0])))
+    if not set(call.inputs.get("zones") or []) <= set(group.inputs.get("zones") or []):
+        raise invalid("zones", "The zone of a capacity reservation must be one of its group.")
+    unchangeable(call, "zones", "sku.name")
+    judge_capacity(call, size)
+    left = room(call)
+    if left is not None and wanted - (nodes_wanted(call.old.inputs) if call.old else 0) > left:
+        text = "Allocation failed. We do not have sufficient capacity for the requested VM size in this region."
+        raise Refusal("AllocationFailed", text, status=409, target="sku.capacity")
 
 
-def _etag(_: Call) -> Properties:
-    return {"etag": f'"{uuid.uuid4()}"'}
-
-
-def _has_nodes(scale_set: Record) -> bool:
-    return bool(first(scale_set.inputs, "sku.capacity", 0))
-
-
-def _check_reservation(inputs: Properties) -> Iterator[Failure]:
-    capacity = first(inputs, "sku.capacity")
-    if isinstance(capacity, int) and capacity < 0:
-        yield Failure("sku.capacity", f"'sku.capacity' is too low ({capacity} < 0)")
+def _keep_while_used(call: Call) -> None:
+    group, _, _ = call.id.casefold().rpartition("/capacityreservations/")
+    for record in call.tx.of_type(SCALE_SET):
+        if str(first(record.inputs, RESERVED, "")).casefold() == group and nodes_of(record):
+            text = f"Capacity reservation {call.id} cannot be deleted: virtual machines of {record.id} use it."
+            raise Refusal("OperationNotAllowed", text, status=409)
 
 
 def _now() -> str:
@@ -78,31 +67,11 @@ def _now() -> str:
 
 KINDS = (
     AzureKind(
-        token=SCALE_SET,
-        path="Microsoft.Compute/virtualMachineScaleSets/{vmScaleSetName}",
-        api=_API,
-        longest=64,
-        immutable=("location",),
-        refs=(
-            Ref(path=f"{_INTERFACES}.ipConfigurations[].subnet.id", target=SUBNET, holds=_has_nodes),
-            Ref(path=f"{_INTERFACES}.networkSecurityGroup.id", target=SECURITY_GROUP),
-            Ref(path="identity.userAssignedIdentities[]", target=IDENTITY, holds=False),
-            Ref(path="proximityPlacementGroup.id", target=PROXIMITY_GROUP),
-            Ref(
-                path="virtualMachineProfile.capacityReservation.capacityReservationGroup.id",
-                target=RESERVATION_GROUP,
-            ),
-        ),
-        check=_check_scale_set,
-        judge=_judge_scale_set,
-        create=lambda _: {"uniqueId": str(uuid.uuid4()), "timeCreated": _now()},
-        derive=_etag,
-    ),
-    AzureKind(
         token=PROXIMITY_GROUP,
         path="Microsoft.Compute/proximityPlacementGroups/{proximityPlacementGroupName}",
         api=_API,
         immutable=("location",),
+        judge=_judge_proximity_group,
         in_use=("OperationNotAllowed", "Proximity placement group {id} cannot be deleted: {other} is in it."),
     ),
     AzureKind(
@@ -110,6 +79,7 @@ KINDS = (
         path="Microsoft.Compute/capacityReservationGroups/{capacityReservationGroupName}",
         api=_API,
         immutable=("location",),
+        judge=_judge_reservation_group,
         create=lambda _: {"capacityReservations": [], "virtualMachinesAssociated": []},
         in_use=("OperationNotAllowed", "Capacity reservation group {id} cannot be deleted: {other} uses it."),
     ),
@@ -119,7 +89,8 @@ KINDS = (
         "/{capacityReservationName}",
         api=_API,
         immutable=("location",),
-        check=_check_reservation,
+        judge=_judge_reservation,
+        delete=_keep_while_used,
         create=lambda _: {
             "reservationId": str(uuid.uuid4()),
             "provisioningTime": _now(),

@@ -1,13 +1,14 @@
-"""The row of an Azure resource type."""
+"""The row of an Azure resource type. What its judgments share: `refusals`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from localcloud.kinds import Call, Kind, Refusal
+from localcloud.kinds import Kind
 from localcloud.schema import Failure
+from localcloud.store import Record
 from localcloud.values import UNKNOWN, Properties
 
 _IN_A_GROUP = "/subscriptions/{subscription}/resourceGroups/{resourceGroupName}/providers/"
@@ -24,6 +25,8 @@ class AzureKind(Kind):
     pattern: str = ""
     """Regular expression that the name must match."""
     name_is_uuid: bool = False
+    addresses: Callable[[Record], int] | None = None
+    """How many addresses one takes in each subnet that it names; None: it takes none."""
     singleton: bool = False
     """Settings that are always there: deleting them sets them back, and takes nothing below with them."""
 
@@ -74,14 +77,3 @@ def name_failures(kind: AzureKind, inputs: Properties) -> Iterator[Failure]:
         yield Failure(kind.named, reason)
     if kind.pattern and not re.search(kind.pattern, name):
         yield Failure(kind.named, f"'{kind.named}' does not match expression '{kind.pattern}': got '{name}'")
-
-
-def unchangeable(call: Call, *names: str) -> None:
-    """Properties that preview shows as an update and the cloud then refuses to change."""
-    if call.old is None:
-        return
-    for name in names:
-        before, after = call.old.inputs.get(name), call.inputs.get(name)
-        if before != after:
-            message = f"Changing property '{name}' is not allowed. (target {name}: from {before} to {after})"
-            raise Refusal("PropertyChangeNotAllowed", message, status=409)

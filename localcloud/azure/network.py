@@ -1,32 +1,32 @@
-"""Virtual networks, subnets, security groups, public addresses and NAT.
+"""Virtual networks, subnets, and the bastion that lives in one.
 
-Private endpoints and their DNS: `private_link`.
+Security groups, ways out and private endpoints: `security_groups`, `outbound`, `private_link`. Subnets that a network
+declares inside itself: `inline_subnets`. Where no public report shows Azure's code for a rule, it is BadRequest, and
+the words are ours.
 """
 
 from __future__ import annotations
 
-import secrets
 import uuid
 from collections.abc import Iterator
 from itertools import combinations
 
 from localcloud.addresses import network_of
+from localcloud.azure.inline_subnets import SUBNET, VIRTUAL_NETWORK, inline_outputs, write_inline
 from localcloud.azure.kind import AzureKind
+from localcloud.azure.network_kind import API, NAME, created
+from localcloud.azure.outbound import NAT_GATEWAY, PUBLIC_ADDRESS
+from localcloud.azure.refusals import raise_first, same_region, stay
+from localcloud.azure.security_groups import SECURITY_GROUP
+from localcloud.azure.subnets import blocks_of, holders, prefix_refusals, prefixes_of
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
-from localcloud.values import UNKNOWN, Properties, at
+from localcloud.store import Record
+from localcloud.values import UNKNOWN, Properties, at, first
 
-VIRTUAL_NETWORK = "azure-native:network:VirtualNetwork"
-SUBNET = "azure-native:network:Subnet"
-SECURITY_GROUP = "azure-native:network:NetworkSecurityGroup"
-PUBLIC_ADDRESS = "azure-native:network:PublicIPAddress"
-NAT_GATEWAY = "azure-native:network:NatGateway"
-_API = "2024-05-01"
-_NAME = r"^[a-zA-Z0-9]([a-zA-Z0-9_.-]*[a-zA-Z0-9_])?$"
-
-
-def prefixes_of(subnet: Properties) -> list[str]:
-    return subnet.get("addressPrefixes") or [p for p in [subnet.get("addressPrefix")] if p]
+_SPACES = "addressSpace.addressPrefixes"
+_BASTION_SUBNET = "AzureBastionSubnet"
+_BASTION_PREFIX = 26
 
 
 def _check_network(inputs: Properties) -> Iterator[Failure]:
@@ -34,13 +34,12 @@ def _check_network(inputs: Properties) -> Iterator[Failure]:
         yield Failure(
             "addressSpace", "missing required property 'addressSpace': a virtual network needs address prefixes"
         )
-    for path, prefix in at(inputs, "addressSpace.addressPrefixes[]"):
+    for path, prefix in at(inputs, f"{_SPACES}[]"):
         yield from _check_prefix(path, prefix)
 
 
 def _check_subnet(inputs: Properties) -> Iterator[Failure]:
-    prefixes = inputs.get("addressPrefixes") or inputs.get("addressPrefix")
-    if not prefixes and not inputs.get("ipamPoolPrefixAllocations"):
+    if not prefixes_of(inputs) and not inputs.get("ipamPoolPrefixAllocations"):
         yield Failure(
             "addressPrefix", "missing required property 'addressPrefix': a subnet needs a block of its network"
         )
@@ -54,71 +53,99 @@ def _check_prefix(path: str, prefix: object) -> Iterator[Failure]:
         yield Failure(path, f"'{prefix}' is not an address prefix; one looks like 10.0.0.0/16, without host bits")
 
 
-def _judge_subnet(call: Call) -> None:
-    name, parent = call.inputs["subnetName"], call.id.rpartition("/subnets/")[0]
-    network = next(iter(call.tx.with_id(parent)))
-    spaces = [network_of(space) for _, space in at(network.inputs, "addressSpace.addressPrefixes[]")]
-    mine = [block for block in map(network_of, prefixes_of(call.inputs)) if block is not None]
-    for block in mine:
-        if not any(space is not None and block.subnet_of(space) for space in spaces):
-            raise Refusal(
-                "NetcfgSubnetRangeOutsideVnet",
-                f"Subnet '{name}' is not valid because its IP address range {block} is outside the IP address range "
-                f"of virtual network '{network.outputs['name']}' ({', '.join(map(str, spaces))}).",
-            )
-    for other in call.others():
-        if other.key.rpartition("/subnets/")[0] != parent.casefold():
+def _judge_network(call: Call) -> None:
+    raise_first(_network_refusals(call))
+    write_inline(call)
+
+
+def _network_refusals(call: Call) -> Iterator[Refusal]:
+    spaces = [space for space in map(network_of, first(call.inputs, _SPACES, [])) if space is not None]
+    for one, two in combinations(spaces, 2):
+        if one.overlaps(two):
+            yield Refusal("BadRequest", f"The address prefixes {one} and {two} overlap.", target=_SPACES)
+    names = {subnet.get("name") for subnet in call.inputs.get("subnets") or []}
+    for subnet in call.tx.below(call.id):
+        if names and subnet.outputs.get("name") not in names:  # it goes in this request
             continue
-        for theirs in map(network_of, prefixes_of(other.inputs)):
-            if theirs is not None and any(theirs.overlaps(block) for block in mine):
-                raise Refusal(
-                    "NetcfgSubnetRangesOverlap",
-                    f"Subnet '{name}' is not valid because its IP address range overlaps with that of an "
-                    f"existing subnet in virtual network '{network.outputs['name']}': {other.id} has {theirs}.",
-                )
+        for block in blocks_of(subnet.inputs):
+            if not any(block.subnet_of(space) for space in spaces):
+                text = f"IpPrefix {block} on Vnet {call.id.rpartition('/')[2]} has active allocations in {subnet.id}."
+                yield Refusal("InUsePrefixCannotBeDeleted", text, target=_SPACES)
 
 
-def _check_rules(inputs: Properties) -> Iterator[Failure]:
-    rules = [rule for rule in inputs.get("securityRules") or [] if isinstance(rule, dict)]
-    for i, rule in enumerate(rules):
-        priority = rule.get("priority")
-        if isinstance(priority, int) and not 100 <= priority <= 4096:
-            bound = f"too low ({priority} < 100)" if priority < 100 else f"too high ({priority} > 4096)"
-            yield Failure(f"securityRules[{i}].priority", f"'securityRules[{i}].priority' is {bound}")
-    for one, two in combinations(rules, 2):
-        if all(one.get(name) == two.get(name) for name in ("priority", "direction")):
-            yield Failure(
-                "securityRules",
-                f"Security rule {two.get('name')} conflicts with rule {one.get('name')}. Rules cannot have the same "
-                f"Priority and Direction ({one.get('priority')}, {one.get('direction')}).",
-            )
+def _judge_subnet(call: Call) -> None:
+    network = next(iter(call.tx.with_id(call.id.rpartition("/subnets/")[0])))
+    raise_first(prefix_refusals(call, network.inputs))
+    same_region(call, "networkSecurityGroup.id", "natGateway.id")
+    raise_first(_nat_refusals(call))
+    if call.old is not None:
+        raise_first(_refusals_of_used(call, call.old))
 
 
-def _create_address(_: Call) -> Properties:
-    return {"ipAddress": f"203.0.113.{1 + secrets.randbelow(254)}", **_created(_)}  # a block kept for documentation
+def _nat_refusals(call: Call) -> Iterator[Refusal]:
+    """One NAT gateway serves subnets of one virtual network."""
+    nat = str(first(call.inputs, "natGateway.id", "")).casefold()
+    parent = call.id.casefold().rpartition("/subnets/")[0]
+    for other in call.others() if nat else ():
+        theirs = str(first(other.inputs, "natGateway.id", "")).casefold()
+        if theirs == nat and other.key.rpartition("/subnets/")[0] != parent:
+            text = f"The NAT gateway is used by {other.id}: it cannot serve several virtual networks."
+            yield Refusal("BadRequest", text, target="natGateway.id")
 
 
-def _created(_: Call) -> Properties:
-    return {"resourceGuid": str(uuid.uuid4()), "etag": f'W/"{uuid.uuid4()}"'}
+def _refusals_of_used(call: Call, old: Record) -> Iterator[Refusal]:
+    """What cannot be changed of a subnet with something in it."""
+    user = next((record for record, _ in holders(call, old)), None)
+    if user is None:
+        return
+    name, kept = call.inputs["subnetName"], blocks_of(call.inputs)
+    for block in blocks_of(old.inputs):
+        if block not in kept:
+            text = f"IpPrefix {block} on Subnet {name} has active allocations and cannot be deleted."
+            yield Refusal("InUsePrefixCannotBeDeleted", text, target="addressPrefix")
+    before, after = (_services(inputs) for inputs in (old.inputs, call.inputs))
+    if before != after:
+        text = (
+            f"Delegations of subnet {name} cannot be changed from {before} to {after} because it is being used by the "
+            f"resource {user.id}."
+        )
+        yield Refusal("SubnetDelegationsCannotChangeWhenSubnetUsedByResource", text, target="delegations")
+
+
+def _services(subnet: Properties) -> list[str]:
+    return sorted(str(service) for _, service in at(subnet, "delegations[].serviceName"))
+
+
+def _judge_bastion(call: Call) -> None:
+    stay(call)
+    same_region(call, "ipConfigurations[].subnet.id", "ipConfigurations[].publicIPAddress.id")
+    for place, id_ in at(call.inputs, "ipConfigurations[].subnet.id"):
+        subnet = call.find(SUBNET, id_)
+        small = any(block.prefixlen > _BASTION_PREFIX for block in blocks_of(subnet.inputs)) if subnet else False
+        if id_.rpartition("/")[2] != _BASTION_SUBNET or small:
+            text = f"A bastion needs a subnet named {_BASTION_SUBNET} of /{_BASTION_PREFIX} or larger."
+            raise Refusal("BadRequest", text, target=place)
 
 
 KINDS = (
     AzureKind(
         token=VIRTUAL_NETWORK,
         path="Microsoft.Network/virtualNetworks/{virtualNetworkName}",
-        api=_API,
+        api=API,
         longest=64,
-        pattern=_NAME,
+        pattern=NAME,
         immutable=("location",),
+        refs=(Ref(path="subnets[].networkSecurityGroup.id", target=SECURITY_GROUP, holds=False),),
         check=_check_network,
-        create=_created,
-        derive=lambda call: {"subnets": call.inputs.get("subnets", [])},
+        judge=_judge_network,
+        create=created,
+        derive=inline_outputs,
     ),
     AzureKind(
         token=SUBNET,
         path="Microsoft.Network/virtualNetworks/{virtualNetworkName}/subnets/{subnetName}",
-        api=_API,
-        pattern=_NAME,
+        api=API,
+        pattern=NAME,
         defaults={"privateEndpointNetworkPolicies": "Disabled", "privateLinkServiceNetworkPolicies": "Enabled"},
         refs=(
             Ref(path="networkSecurityGroup.id", target=SECURITY_GROUP),
@@ -126,7 +153,7 @@ KINDS = (
         ),
         check=_check_subnet,
         judge=_judge_subnet,
-        create=_created,
+        create=created,
         in_use=(
             "InUseSubnetCannotBeDeleted",
             "Subnet {name} is in use by {other} and cannot be deleted. In order to delete the subnet, delete all the "
@@ -134,51 +161,16 @@ KINDS = (
         ),
     ),
     AzureKind(
-        token=SECURITY_GROUP,
-        path="Microsoft.Network/networkSecurityGroups/{networkSecurityGroupName}",
-        api=_API,
-        pattern=_NAME,
-        immutable=("location",),
-        check=_check_rules,
-        create=_created,
-        derive=lambda call: {"securityRules": call.inputs.get("securityRules", []), "defaultSecurityRules": []},
-        in_use=(
-            "InUseNetworkSecurityGroupCannotBeDeleted",
-            "Network security group {id} cannot be deleted because it is in use by the following resources: {other}.",
-        ),
-    ),
-    AzureKind(
-        token=PUBLIC_ADDRESS,
-        path="Microsoft.Network/publicIPAddresses/{publicIpAddressName}",
-        api=_API,
-        pattern=_NAME,
-        immutable=("location", "publicIPAddressVersion", "publicIPPrefix", "sku"),
-        create=_create_address,
-        in_use=(
-            "PublicIPAddressCannotBeDeleted",
-            "Public IP address {id} can not be deleted since it is still allocated to resource {other}.",
-        ),
-    ),
-    AzureKind(
-        token=NAT_GATEWAY,
-        path="Microsoft.Network/natGateways/{natGatewayName}",
-        api=_API,
-        pattern=_NAME,
-        immutable=("location",),
-        refs=(Ref(path="publicIpAddresses[].id", target=PUBLIC_ADDRESS),),
-        create=_created,
-        in_use=("InUseNatGatewayCannotBeDeleted", "NAT gateway {id} is in use by {other} and cannot be deleted."),
-    ),
-    AzureKind(
         token="azure-native:network:BastionHost",
         path="Microsoft.Network/bastionHosts/{bastionHostName}",
-        api=_API,
-        pattern=_NAME,
-        immutable=("location", "zones"),
+        api=API,
+        pattern=NAME,
         refs=(
             Ref(path="ipConfigurations[].subnet.id", target=SUBNET),
             Ref(path="ipConfigurations[].publicIPAddress.id", target=PUBLIC_ADDRESS),
         ),
+        addresses=lambda _: 2,
+        judge=_judge_bastion,
         create=lambda _: {"dnsName": f"bst-{uuid.uuid4()}.bastion.azure.com"},
     ),
 )

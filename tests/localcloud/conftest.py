@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from pulumi.runtime.proto import provider_pb2 as pb
+from pulumi.runtime.proto import status_pb2
 
 from localcloud.plugin import open_cloud
 from localcloud.provider import Provider
@@ -25,10 +26,22 @@ from localcloud.values import Properties, from_struct, to_struct
 class Refused(Exception):  # noqa: N818 - what the cloud does, not what went wrong
     """What the engine would print as the error."""
 
+    def __init__(self, text: str, kept: pb.ErrorResourceInitFailed | None = None) -> None:
+        super().__init__(text)
+        self.kept = kept
+        """What the engine keeps in its state all the same, with the reasons."""
+
 
 class _Context:
+    kept: pb.ErrorResourceInitFailed | None = None
+
+    def set_trailing_metadata(self, pairs: tuple[tuple[str, bytes], ...]) -> None:
+        status = status_pb2.Status.FromString(dict(pairs)["grpc-status-details-bin"])
+        self.kept = pb.ErrorResourceInitFailed()
+        assert status.details[0].Unpack(self.kept)
+
     def abort(self, _code: object, details: str) -> None:
-        raise Refused(details)
+        raise Refused(details, self.kept)
 
 
 @dataclass(frozen=True)
@@ -127,11 +140,25 @@ class Driver:
 
     def refusal(self, action: Callable[[], object]) -> str:
         """What the engine would print: of a failed check, or of a refused request."""
+        return str(self.failure(action))
+
+    def failure(self, action: Callable[[], object]) -> Refused:
+        """The same with what the engine would keep of it."""
         try:
             done = action()
         except Refused as error:
-            return str(error)
+            return error
         pytest.fail(f"was accepted: {done}")
+
+    def kept(self, action: Callable[[], object]) -> pb.ErrorResourceInitFailed:
+        """What the engine keeps in its state of a request that fails and leaves a resource."""
+        failure = self.failure(action)
+        assert failure.kept is not None, failure
+        return failure.kept
+
+    def ask(self, method: str, request: object) -> Any:
+        """A request with members that the methods above do not give."""
+        return getattr(self.provider, method)(request, _Context())
 
 
 class World:
@@ -164,6 +191,24 @@ class World:
             return re.sub(r"\$\{(\w+)\.(\w+)\}", lambda match: str(self._output(match)), value)
         return value
 
+    def attempt(self, case: dict[str, Any]) -> object:
+        """Do what a row of `refusals` describes."""
+        driver, row = self.driver, self.rows[case["of"]]
+        inputs = self.inputs(case["of"], case.get("change"))
+        match case.get("when", "create"):
+            case "twice":
+                driver.up(row["type"], self.inputs(case["of"], case.get("first", case.get("change"))), "first")
+                return driver.up(row["type"], inputs, "second")
+            case "update":
+                return driver.update(self[case["of"]], inputs)
+            case "delete":
+                made = self.made[case["of"]] = self.made.get(case["of"]) or driver.up(row["type"], inputs, case["of"])
+                for other in case.get("while", []):
+                    assert self[other]
+                return driver.delete(made)
+            case _:
+                return driver.up(row["type"], inputs)
+
     def _output(self, match: re.Match[str]) -> Any:
         made = self[match[1]]
         return made.id if match[2] == "id" else made.outputs[match[2]]
@@ -172,6 +217,11 @@ class World:
 @cache
 def table_of(cloud: str) -> dict[str, Any]:
     return yaml.safe_load(Path(__file__).with_name(f"types_{cloud.partition('-')[0]}.yaml").read_text())
+
+
+@cache
+def aws_semantics() -> dict[str, Any]:
+    return yaml.safe_load(Path(__file__).with_name("semantics_aws.yaml").read_text())
 
 
 def urn_of(token: str, name: str) -> str:
@@ -211,3 +261,11 @@ def world(request: pytest.FixtureRequest) -> Callable[[str], World]:
         return World(request.getfixturevalue(cloud.partition("-")[0]), table_of(cloud))
 
     return of
+
+
+@pytest.fixture
+def aws_world(world: Callable[[str], World]) -> World:
+    """The world of AWS with the rows of semantics_aws.yaml in it."""
+    found = world("aws")
+    found.rows = {**found.rows, **aws_semantics()["types"]}
+    return found

@@ -43,3 +43,10 @@ def test_a_pattern_covers_what_lies_in_it_and_ignores_indices():
     assert covers("interfaces.subnet", "interfaces[3].subnet")
     assert not covers("name", "namePrefix")
     assert replacing(["a.b", "c"], ["a"]) == {"a.b"}
+
+
+def test_an_object_that_comes_or_goes_as_a_whole_replaces_where_it_holds_what_cannot_change():
+    disk = {"rootBlockDevice": {"encrypted": True}}
+    assert replacing(["rootBlockDevice"], ["rootBlockDevice.encrypted"], {}, disk) == {"rootBlockDevice"}
+    assert replacing(["rootBlockDevice"], ["rootBlockDevice.encrypted"], disk, {}) == {"rootBlockDevice"}
+    assert replacing(["rootBlockDevice"], ["rootBlockDevice.encrypted"], {}, {"rootBlockDevice": {"size": 1}}) == set()

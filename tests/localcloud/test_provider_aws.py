@@ -156,7 +156,7 @@ def test_an_id_of_a_real_account_is_taken_as_it_is_and_said(aws):
 
 def test_the_group_that_a_vpc_brings_can_be_named(aws):
     vpc = aws.up(VPC, A_VPC)
-    rule = {"securityGroupId": vpc["defaultSecurityGroupId"], "ipProtocol": "tcp", "cidrIpv4": "10.0.0.0/8"}
+    rule = {"securityGroupId": vpc["defaultSecurityGroupId"], "ipProtocol": "-1", "cidrIpv4": "10.0.0.0/8"}
     aws.up("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", rule)
     assert aws.warnings == []
 
@@ -184,9 +184,13 @@ def test_a_persistent_filesystem_leaves_its_final_backup(aws, world):
     assert (backup.type, backup.outputs["fileSystemId"]) == (BACKUP, lustre.id)
 
 
-@pytest.mark.parametrize(
-    "change", [{"skipFinalBackup": True}, {"deploymentType": "SCRATCH_2", "metadataConfiguration": None}]
-)
+A_SCRATCH = {
+    "deploymentType": "SCRATCH_2",
+    **dict.fromkeys(("metadataConfiguration", "perUnitStorageThroughput", "efaEnabled")),
+}
+
+
+@pytest.mark.parametrize("change", [{"skipFinalBackup": True}, A_SCRATCH])
 def test_declining_it_or_scratch_leaves_no_backup(aws, world, change: dict[str, object]):
     here = world("aws")
     aws.delete(aws.up("aws:fsx/lustreFileSystem:LustreFileSystem", here.inputs("lustre", change)))

@@ -92,26 +92,8 @@ def test_any_other_property_changes_in_place(world, cloud: str, name: str, key: 
 @pytest.mark.parametrize(("cloud", "case"), REFUSALS)
 def test_what_the_cloud_refuses_is_refused_in_its_words(world, cloud: str, case: dict[str, Any]):
     here = world(cloud)
-    message = here.driver.refusal(lambda: _attempt(here, case))
+    message = here.driver.refusal(lambda: here.attempt(case))
     assert case["says"] in message
-
-
-def _attempt(here: Any, case: dict[str, Any]) -> object:
-    driver, row = here.driver, here.rows[case["of"]]
-    inputs = here.inputs(case["of"], case.get("change"))
-    match case.get("when", "create"):
-        case "twice":
-            driver.up(row["type"], here.inputs(case["of"], case.get("first", case.get("change"))), "first")
-            return driver.up(row["type"], inputs, "second")
-        case "update":
-            return driver.update(here[case["of"]], inputs)
-        case "delete":
-            made = here.made[case["of"]] = here.made.get(case["of"]) or driver.up(row["type"], inputs, case["of"])
-            for other in case.get("while", []):
-                assert here[other]
-            return driver.delete(made)
-        case _:
-            return driver.up(row["type"], inputs)
 
 
 def _changed(here: Any, name: str, how: str, key: str) -> dict[str, Any]:

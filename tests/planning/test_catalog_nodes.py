@@ -153,7 +153,7 @@ def test_every_way_to_buy_that_counts_against_a_quota_names_its_code(node: AwsNo
 
 
 def test_quota_codes_go_by_family_and_differ_for_spot() -> None:
-    assert aws("p5.48xlarge").quota == {"on-demand": "L-417A185B", "spot": "L-7212CCBC"}
+    assert aws("p5.48xlarge").quota == {"on-demand": "L-417A185B", "spot": "L-C4BD4855"}
     assert aws("g6e.48xlarge").quota == {"on-demand": "L-DB2E81BA", "spot": "L-3819A6DF"}
     assert aws("trn2.48xlarge").quota == {"on-demand": "L-2C3B7624", "spot": "L-6B0D517C"}
     assert all(code.startswith("L-") and len(code) == 10 for node in AWS for code in node.quota.values())

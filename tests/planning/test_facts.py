@@ -253,7 +253,7 @@ def test_azure_lustre_takes_a_subnet_by_its_capacity(tib: int, prefix: int) -> N
     ("cloud", "changes", "quota"),
     [
         ("aws", {}, [("L-417A185B", "vCPU", 3072)]),
-        ("aws", {"nodes.purchase": "spot"}, [("L-7212CCBC", "vCPU", 3072)]),
+        ("aws", {"nodes.purchase": "spot"}, [("L-C4BD4855", "vCPU", 3072)]),
         ("aws", {"nodes.purchase": "reserved"}, [("L-417A185B", "vCPU", 3072)]),
         ("aws", {"nodes.purchase": "capacity-block"}, []),
         ("aws", {"nodes.type": "g5.48xlarge"}, [("L-DB2E81BA", "vCPU", 3072)]),
