@@ -84,7 +84,7 @@ def test_a_right_program_comes_up_stays_as_it_is_and_goes(workspace: Callable[..
 
 
 @pytest.mark.parametrize(("program", "stack"), [pytest.param(*row, id="-".join(row)) for row in REFUSED])
-def test_a_wrong_program_is_refused_in_the_words_of_the_cloud_and_can_be_destroyed(
+def test_a_wrong_program_is_refused_in_the_words_of_the_cloud(
     workspace: Callable[..., Any], program: str, stack: str
 ) -> None:
     expected = REFUSED[program, stack]
@@ -97,9 +97,10 @@ def test_a_wrong_program_is_refused_in_the_words_of_the_cloud_and_can_be_destroy
     assert expected.code in said
     assert expected.at in said
     assert "Traceback" not in said
-    assert not expected.kept or expected.kept in types_of(cloud, stack)
-    cloud.pulumi("destroy", "--yes", "--skip-preview", "--stack", stack)
-    assert types_of(cloud, stack) == set()
+    if expected.kept:
+        assert expected.kept in types_of(cloud, stack)
+        cloud.pulumi("destroy", "--yes", "--skip-preview", "--stack", stack)
+        assert types_of(cloud, stack) == set()
 
 
 def types_of(cloud: Any, stack: str) -> set[str]:
@@ -120,9 +121,9 @@ def test_a_program_uses_the_plain_sdks_only(program: str) -> None:
     tree = ast.parse((PROGRAMS / program / "__main__.py").read_text(encoding="utf-8"))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    ours = {name for name in imported if name.partition(".")[0] not in sys.stdlib_module_names}
-    assert ours & {"pulumi_aws", "pulumi_azure_native"}
-    assert ours <= {"pulumi", "pulumi_aws", "pulumi_azure_native"}
+    packages = {name for name in imported if name.partition(".")[0] not in sys.stdlib_module_names}
+    assert packages & {"pulumi_aws", "pulumi_azure_native"}
+    assert packages <= {"pulumi", "pulumi_aws", "pulumi_azure_native"}
 
 
 def test_anybody_can_try_a_program_of_their_own_with_one_command(engine: object, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def row(token: str) -> str:
 def short(token: str) -> str:
     """ec2.Vpc, network.Subnet: as programs name it."""
     _, module, name = token.split(":")
-    return f"{module.partition('/')[0]}.{name}"
+    return f"{module.partition('/')[0]}.{name}".removeprefix("index.")
 
 
 WRITERS: dict[str, Any] = {"commands": commands, "functions": functions, "types": types}
