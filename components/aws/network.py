@@ -83,7 +83,8 @@ def _vpc(
         availability_zone_id=plan.zone,
         map_public_ip_on_launch=False,
         tags=named(plan, "nodes"),
-        opts=ground_options(plan, parent),
+        # In another zone it keeps its addresses, which the old one must give back first.
+        opts=ground_options(plan, parent, delete_before_replace=True),
     )
     public = aws.ec2.Subnet(
         f"{name}-public",
@@ -92,7 +93,7 @@ def _vpc(
         availability_zone_id=plan.zone,
         map_public_ip_on_launch=False,
         tags=named(plan, "public"),
-        opts=child,
+        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(delete_before_replace=True)),
     )
     gateway = aws.ec2.InternetGateway(f"{name}-internet", vpc_id=vpc.id, tags=named(plan, "internet"), opts=child)
     _, public_route = _routes(plan, name, "public", vpc, public, child, gateway_id=gateway.id)

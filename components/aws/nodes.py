@@ -60,7 +60,13 @@ def declare_nodes(
         wait_for_capacity_timeout=START_TIMEOUT,
         tags=tags,
         opts=pulumi.ResourceOptions.merge(
-            child, pulumi.ResourceOptions(depends_on=[*network.routes, *network.rules, *identity.granted])
+            child,
+            pulumi.ResourceOptions(
+                depends_on=[*network.routes, *network.rules, *identity.granted],
+                # In place, the running nodes would stay in the old subnet or placement group and hold it back.
+                replace_on_changes=["placementGroup", "vpcZoneIdentifiers"],
+                delete_before_replace=True,
+            ),
         ),
     )
 

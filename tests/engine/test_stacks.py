@@ -177,3 +177,27 @@ def test_a_provider_key_that_would_be_dropped_is_refused(workspace: Callable[...
     failed = cloud.pulumi("preview", "--stack", TRIAL, check=False)
     assert failed.returncode != 0
     assert "aws:region has no effect" in failed.stdout + failed.stderr
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"zone": "use1-az5"}, id="zone"),
+        pytest.param({"network.cidr": "10.61.0.0/16"}, id="cidr"),
+        pytest.param({"nodes.placement": "none"}, id="placement"),
+    ],
+)
+def test_nodes_move_with_their_subnet_and_placement_group(
+    workspace: Callable[..., Any], changes: dict[str, Any]
+) -> None:
+    """Left where they were, they would hold the old subnet or group, and the update would stop half-way."""
+    cloud = workspace()
+    without_data = {"storage.filesystem": None, "storage.on_delete": "delete"}
+    cloud.stack(TRIAL, stack_file("aws-p5", without_data))
+    cloud.up(TRIAL)
+    [before] = of_type(cloud.state(TRIAL), "aws:autoscaling/group:Group")
+    cloud.stack(TRIAL, stack_file("aws-p5", {**without_data, **changes}))
+    cloud.up(TRIAL)
+    [after] = of_type(cloud.state(TRIAL), "aws:autoscaling/group:Group")
+    assert after["id"] != before["id"]
+    cloud.pulumi("preview", "--stack", TRIAL, "--expect-no-changes")
