@@ -5,6 +5,7 @@ Here is what the words of the command line mean; the private folder that it runs
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,9 +49,22 @@ NOT_LOCAL = {
     "new": "it makes a project; run `pulumi new` itself, then name the folder with --project",
 }
 
+READS_STACK_FILE = {*WITH_POLICIES, "refresh", "destroy", "down", "dn", "import", "watch", "config"}
+"""The commands that read the file of the stack, be it named or selected."""
+
 CONFIG_WRITES = {"set", "set-all", "rm", "rm-all", "cp", "refresh", "env"}
 
-VALUE_FLAGS = {"--color", "-v", "--verbose", "--tracing", "--profiling", "--memprofilerate", "--otel-traces"}
+VALUE_FLAGS = {
+    "-s",
+    "--stack",
+    "--color",
+    "-v",
+    "--verbose",
+    "--tracing",
+    "--profiling",
+    "--memprofilerate",
+    "--otel-traces",
+}
 """Pulumi's flags that may stand before the command and take a word of their own."""
 
 PATH_FLAGS = {"--policy-pack", "--policy-pack-config", "--file", "--plan", "--save-plan", "--config-file"}
@@ -174,6 +188,9 @@ def pulumi(line: CommandLine, workspace: Workspace) -> int:
     known = ", ".join(f"{cloud} {version}" for cloud, version in versions.items()) or "no cloud SDK found"
     print(f"Local cloud ({known}): nothing real is deployed, no credential is used.", file=sys.stderr, flush=True)
     stack = named_stack(line)
+    if stack is None and line.name in READS_STACK_FILE:
+        selected = workspace.run("stack", "--show-name")
+        stack = selected.stdout.strip() if selected.returncode == 0 else None
     if stack and not makes_stack(line) and not workspace.ready(stack):
         raise UsageError(unknown_stack(stack, workspace))
     return workspace.hand_over(*final_words(line))
@@ -189,6 +206,8 @@ def named_stack(line: CommandLine) -> str | None:
             named = line.words[index + 1]
         elif word.startswith("--stack="):
             named = word.removeprefix("--stack=")
+        elif re.match(r"-s=?\w", word):
+            named = word.removeprefix("-s").removeprefix("=")
     if named is None and line.name == "stack" and line.rest[:1] == ["select"]:
         named = next((word for word in line.rest[1:] if not word.startswith("-")), None)
     return named.rpartition("/")[2] if named else None

@@ -206,6 +206,13 @@ def _pattern(name: str, value: object, context: Mapping[str, Any]) -> tuple[str,
     return f"{_found(value)} has not the form of {name}", forms.get(name, f"the form is {context.get('pattern')}")
 
 
+def _not_text(name: str, value: object, _context: Mapping[str, Any]) -> tuple[str, str]:
+    message = f"{name} takes text, and this is {_found(value)}"
+    if name == "account":  # a leading zero is lost by now, or made another number of it
+        return message, "put its 12 digits in quotes, as they are written"
+    return message, f'put it in quotes: "{shown(value)}"' if isinstance(value, (int, float)) else "write text"
+
+
 _EXPLAIN: dict[str, Explain] = {
     "invalid_key": lambda *_: ("a key is not text, and fields have names", "put the key in quotes, or remove it"),
     "int_type": _wants("a whole number", _as_integer),
@@ -213,10 +220,7 @@ _EXPLAIN: dict[str, Explain] = {
     "float_type": _wants("a number", lambda _: "write a number without quotes"),
     "float_parsing": _wants("a number", lambda _: "write a number without quotes"),
     "finite_number": _wants("a finite number", lambda _: "write an amount, or leave the field out"),
-    "string_type": _wants(
-        "text",
-        lambda value: f'put it in quotes: "{shown(value)}"' if isinstance(value, (int, float)) else "write text",
-    ),
+    "string_type": _not_text,
     "string_too_short": _wants("text that is not empty", lambda _: "write a value, or leave the field out"),
     "bool_type": _wants("true or false", lambda _: "write true or false without quotes (yes and on are text)"),
     "tuple_type": _wants(

@@ -42,7 +42,8 @@ def lustre_of(spec: AwsSpec | AzureSpec, node: AwsNodeType | AzureNodeType | Non
     if wanted is None:
         return None
     tiers = catalog.lustre_tiers(spec.cloud, wanted.deployment)
-    throughput = 0 if wanted.deployment == "scratch" else wanted.throughput_per_tib or DEFAULT_THROUGHPUT
+    asked = DEFAULT_THROUGHPUT if wanted.throughput_per_tib is None else wanted.throughput_per_tib
+    throughput = 0 if wanted.deployment == "scratch" else asked
     tier = next((t for t in tiers if t.mbps_per_tib == throughput), None)
     efa_possible = bool(tier and tier.efa_step_gib and isinstance(node, AwsNodeType) and node.efa)
     efa_wanted = wanted.efa if isinstance(wanted, AwsFilesystem) else False

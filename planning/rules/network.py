@@ -163,10 +163,10 @@ def ssh_without_key(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         )
 
 
-@rule("ssh-key-refused", "error", cloud="aws", reference=EC2_KEYS)
+@rule("ssh-key-refused", "error", reference=EC2_KEYS)
 def ssh_key_refused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """EC2 takes keys of two kinds only."""
+    """Both clouds take keys of two kinds only."""
     key = spec.access.ssh_public_key
     if key is not None and not key.startswith(("ssh-ed25519 ", "ssh-rsa ")):
-        message = f"EC2 takes no {key.split(' ')[0]} key, only ssh-ed25519 and ssh-rsa"
+        message = f"neither cloud takes a key of kind {key.split(' ')[0]}, only ssh-ed25519 and ssh-rsa"
         yield Fault("access.ssh_public_key", message, "write a key made by `ssh-keygen -t ed25519`")

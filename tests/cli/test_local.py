@@ -17,6 +17,10 @@ if [ "$1 $2" = "stack init" ]; then
   mkdir -p ../state/.pulumi/stacks/train && echo '{}' > "../state/.pulumi/stacks/train/$3.json"
   exit 0
 fi
+if [ "$1 $2" = "stack --show-name" ]; then
+  echo aws-p5
+  exit 0
+fi
 for word; do echo "$word"; done
 exit 5
 """
@@ -50,6 +54,24 @@ def test_the_policy_pack_is_in_force_where_a_command_takes_one(
 ) -> None:
     words = asked(capfd, "--color", "never", command, "--stack", "aws-p5")
     assert words == ["--color", "never", command, "--policy-pack", str(project / "policies"), "--stack", "aws-p5"]
+
+
+def test_the_policy_pack_is_in_force_also_where_the_stack_is_named_first(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pack = ["--policy-pack", str(project / "policies")]
+    assert asked(capfd, "--stack", "aws-p5", "preview") == ["--stack", "aws-p5", "preview", *pack]
+    assert asked(capfd, "-s", "aws-p5", "up") == ["-s", "aws-p5", "up", *pack]
+
+
+@pytest.mark.parametrize("named", [[], ["-saws-p5"], ["-s", "aws-p5"], ["--stack=aws-p5"]])
+def test_a_run_reads_the_stack_file_as_it_is_now_however_the_stack_is_named(
+    project: Path, capfd: pytest.CaptureFixture[str], named: list[str]
+) -> None:
+    asked(capfd, "preview", "--stack", "aws-p5")
+    (project / "stacks" / "Pulumi.aws-p5.yaml").write_text("config:\n  train:size: large\n")
+    asked(capfd, "preview", *named)
+    assert "size: large" in (project / ".local" / "project" / "Pulumi.aws-p5.yaml").read_text()
 
 
 @pytest.mark.parametrize(

@@ -242,6 +242,9 @@ TABLE: dict[str, list[Row]] = {
         Row("azure", {"nodes.setup": [":"] * 5461}, FINE),
     ],
     "throughput-not-sold": [
+        Row("aws", {"storage.filesystem.throughput_per_tib": 0}, {
+            "error throughput-not-sold storage.filesystem.throughput_per_tib",
+        }),
         Row("aws", {"storage.filesystem.throughput_per_tib": 300}, {
             "error throughput-not-sold storage.filesystem.throughput_per_tib",
         }),
@@ -458,7 +461,8 @@ TABLE: dict[str, list[Row]] = {
     ],
     "ssh-key-refused": [
         Row("aws", {"access.ssh_public_key": ECDSA}, {"error ssh-key-refused access.ssh_public_key"}),
-        Row("azure", {"access.ssh_public_key": ECDSA}, FINE),
+        Row("azure", {"access.ssh_public_key": ECDSA}, {"error ssh-key-refused access.ssh_public_key"}),
+        Row("azure", {}, FINE),
     ],
     "efa-connections-exceeded": [
         Row("aws", {"nodes.count": 129}, {MANY}),

@@ -120,7 +120,7 @@ REFUSED: list[tuple[str, str, Any, str, str]] = [
     ("aws", "region", ..., "region", "write region: us-east-1"),
     ("azure", "region", ..., "region", "write region: eastus"),
     ("aws", "region", "", "region", "write a value"),
-    ("aws", "account", 123456789012, "account", 'put it in quotes: "123456789012"'),
+    ("aws", "account", 123456789012, "account", "put its 12 digits in quotes"),
     ("aws", "account", GUID, "account", "12 digits"),
     ("azure", "account", "123456789012", "account", "GUID"),
     ("aws", "zone", ..., "zone", "write zone: use1-az6"),
