@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import uuid
 
-CLUSTER_TAG = "gpu-clusters:cluster"
-EXPIRES_TAG = "gpu-clusters:expires"
+CLUSTER_TAG = "gpu-cluster"
+"""Without a colon: DNS zones of Azure drop tags whose key holds one (azure-rest-api-specs#11748)."""
+EXPIRES_TAG = "gpu-cluster-expires"
 ON_DELETE_TAG = "on-delete"
 """Says `retain` where data outlives the stack: policies do not see that option of a resource, and who finds the store
 later does not see the stack."""

@@ -11,6 +11,7 @@ from components.aws.nodes import declare_nodes
 from components.aws.objects import declare_objects
 from components.bootstrap import first_boot
 from components.cluster import GpuCluster, Places
+from planning.names import CLUSTER_TAG
 from planning.plan import Plan
 
 
@@ -38,7 +39,7 @@ class EfaCluster(GpuCluster):
         if plan.nodes.running:
             boot = first_boot(plan, filesystem.source if filesystem else None)
             declare_nodes(plan, name, self, network, identity, boot)
-        tag = f"Name=tag:gpu-clusters:cluster,Values={plan.name}"
+        tag = f"Name=tag:{CLUSTER_TAG},Values={plan.name}"
         filters = f"--filters '{tag}' Name=instance-state-name,Values=running"
         query = "--query 'Reservations[].Instances[].PrivateIpAddress' --output text"
         return Places(

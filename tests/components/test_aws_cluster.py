@@ -148,7 +148,7 @@ def test_the_filesystem_is_an_encrypted_persistent_one_with_efa_and_a_final_back
     assert (inputs["storageCapacity"], inputs["perUnitStorageThroughput"]) == (38400, 250)
     assert inputs["skipFinalBackup"] is False
     assert inputs["automaticBackupRetentionDays"] == 7
-    assert inputs["finalBackupTags"].items() >= {"team": "research", "gpu-clusters:cluster": "llama-70b"}.items()
+    assert inputs["finalBackupTags"].items() >= {"team": "research", "gpu-cluster": "llama-70b"}.items()
 
 
 def _pairs(cluster: Any, kind: str) -> set[tuple[str, str, str, Any, Any]]:

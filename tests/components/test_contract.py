@@ -153,7 +153,7 @@ def test_a_retained_store_says_so_in_its_tags(cloud: str, declared: Callable[...
 
 def test_every_taggable_resource_has_the_clusters_and_the_users_tags(cloud: str, declared: Callable[..., Any]) -> None:
     cluster = declared(cloud, {"tags": {"team": "research", "cost-center": "42"}})
-    wanted = {"team": "research", "cost-center": "42", "gpu-clusters:cluster": "llama-70b"}
+    wanted = {"team": "research", "cost-center": "42", "gpu-cluster": "llama-70b"}
     untagged = set()
     for resource in cluster.run.resources:
         tags = resource.inputs.get("tags")

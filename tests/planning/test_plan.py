@@ -42,8 +42,8 @@ def test_tags_of_the_user_and_of_the_project_are_merged(assessed: Assessed) -> N
     changes = {"tags": {"team": "research"}, "lifetime.expires": "2035-12-31", "storage.on_delete": "retain"}
     assert plan_of(assessed("aws", changes)).tags == {
         "team": "research",
-        "gpu-clusters:cluster": "llama-70b",
-        "gpu-clusters:expires": "2035-12-31",
+        "gpu-cluster": "llama-70b",
+        "gpu-cluster-expires": "2035-12-31",
         "on-delete": "retain",
     }
     assert "on-delete" not in plan_of(assessed("aws", {"storage.on_delete": "delete"})).tags
