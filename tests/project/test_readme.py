@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from cli.main import main
+from components.dryrun import run
 from tests.readme import BLOCKS, README, ROOT, rewrite, shown
 
 NEEDS_ENGINE = {"make up"}
@@ -55,3 +56,9 @@ def test_what_a_page_links_to_or_names_as_a_path_exists(page: Path) -> None:
     missing = [p for p in links if not (page.parent / p).exists()]
     missing += [p for p in named if not (ROOT / p).exists() and "prod" not in p]
     assert missing == []
+
+
+def test_the_program_of_the_readme_declares_a_cluster() -> None:
+    [source] = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    done = run(lambda: exec(compile(source, "README.md", "exec"), {}))
+    assert "aws:autoscaling/group:Group" in {r.type for r in done.resources}
