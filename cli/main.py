@@ -10,6 +10,7 @@ from importlib.metadata import version
 COMMANDS = {
     "check": "say everything that is wrong with stacks, without any cloud",
     "plan": "show what a stack would make, need and cost",
+    "images": "show which machine image each stack's nodes are made from, and record it",
     "rules": "list the rules that stacks are checked by",
 }
 LOCAL = "any Pulumi command line against the local cloud"

@@ -64,6 +64,12 @@ def _declared(plan: Plan) -> tuple[dict[str, Any], list[dict[str, str]]]:
     return exports, [{"type": r.type, "name": r.name} for r in run.resources]
 
 
+def _addresses(plan: Plan) -> str:
+    if plan.existing_network is not None:
+        return f"{plan.network.needed} needed in {plan.existing_network.subnet}"
+    return f"{plan.network.needed} needed, {plan.network.usable} usable in {plan.network.nodes}"
+
+
 def _known(value: Any) -> Any:
     """The value with null for each unknown in it, and whole numbers as such."""
     if isinstance(value, dict):
@@ -87,7 +93,7 @@ def _as_text(result: Judged) -> str:
         "where": f"{plan.cloud}, {plan.region}" + (f", zone {plan.zone}" if plan.zone else ""),
         "nodes": f"{nodes.declared} x {nodes.type}, {nodes.declared * nodes.gpus} GPUs of {nodes.gpu_memory_gib:g} GiB",
         "fabric": f"{fabric.kind}, {fabric.interfaces_per_node} interfaces and {fabric.gbps_per_node} Gbit/s per node",
-        "addresses": f"{plan.network.needed} needed, {plan.network.usable} usable in {plan.network.nodes}",
+        "addresses": _addresses(plan),
         "quota": quota,
         "resources": f"{len(resources)}: " + ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items())),
         "launcher": " ".join(f"{key}={value}" for key, value in plan.launcher_env.items()),

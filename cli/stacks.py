@@ -21,6 +21,8 @@ class Judged:
     findings: tuple[Finding, ...]
     assessment: Assessment | None
     """None where the file could not be read."""
+    path: Path | None = None
+    """Of the stack file, where there is one that could be read."""
 
     @property
     def ok(self) -> bool:
@@ -31,7 +33,7 @@ def judge_stack(source: str) -> Judged:
     """Judges a stack by its name (stacks/Pulumi.<name>.yaml of this project) or a stack file by its path."""
     path = _path(source)
     if path is None:
-        known = sorted(p.name.removeprefix("Pulumi.").removesuffix(".yaml") for p in STACKS.glob("Pulumi.*.yaml"))
+        known = stack_names()
         close = near(source, known)
         fix = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(known)}"
         message = f"{source} is neither a stack of this project nor a file"
@@ -42,7 +44,12 @@ def judge_stack(source: str) -> Judged:
     if stack.spec is MISSING:
         return Judged(source, tuple(stack.findings), Assessment(findings=()))
     assessment = assess(stack.spec, date.today(), path.parent)
-    return Judged(source, tuple(sorted({*stack.findings, *assessment.findings})), assessment)
+    return Judged(source, tuple(sorted({*stack.findings, *assessment.findings})), assessment, path)
+
+
+def stack_names() -> list[str]:
+    """Of this project's own stacks."""
+    return sorted(p.name.removeprefix("Pulumi.").removesuffix(".yaml") for p in STACKS.glob("Pulumi.*.yaml"))
 
 
 def _path(source: str) -> Path | None:

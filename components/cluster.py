@@ -19,6 +19,7 @@ from planning.plan import Plan
 class Places:
     """What only the deployed resources know: a cluster's outputs beside those that its plan already holds."""
 
+    node_count: pulumi.Input[int]
     mount_command: pulumi.Input[str] | None
     """Shell command that mounts the filesystem on a node; None without a filesystem."""
     objects_uri: pulumi.Input[str]
@@ -30,7 +31,7 @@ class GpuCluster(pulumi.ComponentResource, ABC):
     """A GPU cluster of one fabric. Built from a plan, which has taken every decision.
 
     Outputs (also the stack's exports, flat, snake_case, nothing secret):
-    name, cloud, region, zone (empty where none is chosen), node_type; node_count (declared now: 0 while stopped);
+    name, cloud, region, zone (empty where none is chosen), node_type; node_count (asked for now: 0 while stopped);
     gpus_per_node; gpu_memory_gib (of one GPU); fabric {kind, interfaces_per_node, gbps_per_node}; filesystem {kind,
     mount, mount_command}, or {kind: none}; objects {uri, checkpoint_uri}; access {kind, command}; hosts {command};
     launcher_env; usd_per_hour (list price).
@@ -89,7 +90,7 @@ def _outputs(plan: Plan, places: Places, *, access_kind: str) -> dict[str, Any]:
         "region": plan.region,
         "zone": plan.zone or "",
         "node_type": plan.nodes.type,
-        "node_count": plan.nodes.declared,
+        "node_count": places.node_count,
         "gpus_per_node": plan.nodes.gpus,
         "gpu_memory_gib": plan.nodes.gpu_memory_gib,
         "fabric": {f.name: getattr(plan.fabric, f.name) for f in fields(plan.fabric)},

@@ -19,6 +19,7 @@ import pulumi
 from pulumi.runtime import mocks, rpc, settings, stack
 
 from components.program import build
+from planning.facts.network import prefix_for
 from planning.plan import Plan
 
 ACCOUNT = "123456789012"
@@ -44,6 +45,8 @@ class DryRun:
     """Custom resources, by type and name: the order of registration differs from run to run."""
     components: tuple[Registered, ...]
     exports: Mapping[str, Any]
+    hooks: Mapping[str, Callable[[Any], Any]]
+    """What the engine would call before and after its steps, by name."""
 
     @property
     def requests(self) -> dict[str, Any]:
@@ -54,14 +57,21 @@ class DuplicateUrnError(Exception):
     """Two resources have one URN, which the engine refuses and plain mocks let pass."""
 
 
+Answers = Mapping[str, Mapping[str, Any]]
+"""What lookups say, by the token of the function."""
+
+
 class _Mocks(mocks.Mocks):
     """Computed outputs that the program reads. In a preview they are unknown, as the engine leaves them."""
 
-    def __init__(self, preview: bool) -> None:
+    def __init__(self, preview: bool, answers: Answers) -> None:
         self.preview = preview
+        self.answers = answers
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         state = {key: _as_output(value) for key, value in args.inputs.items()}
+        if args.resource_id:  # read, which a preview does, too
+            return args.resource_id, {**_computed(args), **state}
         return (None, state) if self.preview else (f"{args.name}-id", {**_computed(args), **state})
 
     def call(self, args: mocks.MockCallArgs) -> Any:
@@ -70,6 +80,8 @@ class _Mocks(mocks.Mocks):
                 return {"id": args.args["name"], "name": args.args["name"], "value": AMI, "type": "String"}
             case "azure-native:authorization:getClientConfig":
                 return {"clientId": "", "objectId": "", "subscriptionId": SUBSCRIPTION, "tenantId": ""}
+            case token if token in self.answers:
+                return {"id": args.args.get("id", token), **self.answers[token]}
             case token:
                 raise ValueError(f"the dry run knows no answer to {token}")
 
@@ -84,11 +96,14 @@ def _as_output(value: Any) -> Any:
 def _computed(args: mocks.MockResourceArgs) -> dict[str, Any]:
     short, name = args.typ.split(":")[-1], args.name
     by_type: dict[str, dict[str, Any]] = {
-        "Bucket": {"bucket": name},
+        "Bucket": {"bucket": name, "arn": f"arn:aws:s3:::{name}"},
         "KeyPair": {"keyName": name},
+        "CapacityBlockReservation": {"startDate": "2026-11-20T11:30:00Z"},
+        "Fleet": {"fulfilledCapacity": args.inputs.get("targetCapacitySpecification", {}).get("totalTargetCapacity")},
         "LaunchTemplate": {"latestVersion": 1},
         "LustreFileSystem": {"dnsName": f"{name}.fsx.invalid", "mountName": "mount123"},
         "Subnet": {"availabilityZone": "zone-a"},
+        "VpcEndpoint": {"prefixListId": f"pl-{name}"},
         "UserAssignedIdentity": {"principalId": SUBSCRIPTION, "clientId": SUBSCRIPTION},
         "AmlFilesystem": {"clientInfo": {"mgsAddress": "10.0.0.4", "mountCommand": "", "lustreVersion": ""}},
     }
@@ -110,9 +125,10 @@ _OWN_NAME = {
 
 
 class _Recorder(mocks.MockMonitor):
-    def __init__(self, preview: bool) -> None:
-        super().__init__(_Mocks(preview))
+    def __init__(self, preview: bool, answers: Answers) -> None:
+        super().__init__(_Mocks(preview, answers))
         self.requests: dict[str, Any] = {}
+        self.hooks: dict[str, Callable[[Any], Any]] = {}
         self.exports: Mapping[str, Any] = {}
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the RPC
@@ -121,6 +137,13 @@ class _Recorder(mocks.MockMonitor):
             raise DuplicateUrnError(f"two resources are {request.type} {request.name}")
         self.requests[urn] = request
         return super().RegisterResource(request)
+
+    def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
+        """In place of the server that an engine calls back."""
+        self.hooks[hook.name] = hook.callback
+
+    def register_error_hook(self, hook: pulumi.ErrorHook) -> None:
+        self.hooks[hook.name] = hook.callback
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the RPC
         if "pulumi:pulumi:Stack" in request.urn:
@@ -135,12 +158,29 @@ def dry_run(plan: Plan, *, preview: bool = False) -> DryRun:
         for name, value in build(plan).exports.items():
             pulumi.export(name, value)
 
-    return run(program, preview=preview)
+    return run(program, preview=preview, answers=fitting_network(plan))
 
 
-def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
+def fitting_network(plan: Plan) -> Answers:
+    """What is found of an existing network in which the plan fits, since no cloud is asked."""
+    subnet = {"availabilityZoneId": plan.zone, "availabilityZone": "zone-a", "mapPublicIpOnLaunch": False}
+    # Of every subnet the same: one that holds the nodes, and the filesystem's servers.
+    prefix = min(prefix_for(plan.network.needed), plan.network.filesystem.prefixlen if plan.network.filesystem else 32)
+    return {
+        "aws:ec2/getSubnet:getSubnet": {**subnet, "cidrBlock": f"0.0.0.0/{prefix_for(plan.network.needed)}"},
+        "aws:ec2/getVpc:getVpc": {"enableDnsSupport": True, "enableDnsHostnames": True},
+        "azure-native:network:getSubnet": {"addressPrefix": f"0.0.0.0/{prefix}"},
+        "azure-native:network:getVirtualNetwork": {
+            "id": plan.existing_network.vpc if plan.existing_network else "",
+            "location": plan.region,
+            "addressSpace": {"addressPrefixes": [f"0.0.0.0/{prefix}"]},
+        },
+    }
+
+
+def run(program: Callable[[], None], *, preview: bool = False, answers: Answers | None = None) -> DryRun:
     """Any program on mocks. Raises what the program raises, also inside an `apply`."""
-    recorder = _Recorder(preview)
+    recorder = _Recorder(preview, answers or {})
 
     def prepared() -> None:
         pulumi.runtime.register_stack_transformation(_without_type_aliases)
@@ -161,7 +201,7 @@ def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
                     stack="dry-run",
                     dry_run=preview,
                     organization="organization",
-                    callbacks=None,
+                    callbacks=recorder,
                     # Said, or the outputs that a failed program left would be awaited by the next one.
                     outputs=set(),
                     monitor_features=set(recorder.GetDeploymentInfo(None).supportedFeatures),
@@ -189,6 +229,7 @@ def run(program: Callable[[], None], *, preview: bool = False) -> DryRun:
         resources=tuple(r for r in recorded if r.request.custom and not r.type.startswith("pulumi:")),
         components=tuple(r for r in recorded if not r.request.custom or r.type.startswith("pulumi:")),
         exports=recorder.exports,
+        hooks=recorder.hooks,
     )
 
 

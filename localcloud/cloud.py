@@ -92,6 +92,14 @@ class LocalCloud(ABC):
     @abstractmethod
     def error(self, doing: str, kind: Kind, id_: str, refusal: Refusal) -> str: ...
 
+    def beyond_the_model(self, kind: Kind, inputs: Properties) -> Iterable[Failure]:
+        """What the provider refuses at preview because of the service's own model."""
+        return ()
+
+    def judge_by_the_model(self, call: Call) -> None:
+        """The same of the service, at creation and at update."""
+        return None
+
     def region_of(self, properties: Properties) -> str:
         """Where a resource is, on a cloud whose ids do not say it."""
         return ""
@@ -127,6 +135,8 @@ class LocalCloud(ABC):
             return inputs, failures
         failures = list(self.fill(naming, kind, shape, inputs))
         failures += kind.check(inputs)
+        said = {failure.path for failure in failures}
+        failures += [failure for failure in self.beyond_the_model(kind, inputs) if failure.path not in said]
         if not kind.modelled:
             self.log(
                 naming.urn,
@@ -177,6 +187,9 @@ class LocalCloud(ABC):
             if record is not None and record.writer:  # the engine asks for it, so it knows of it
                 record = replace(record, writer=0)
                 tx.put(record)
+            if record is None and kind.elsewhere and not self.is_ours(tx, id_):
+                outputs = kind.elsewhere(id_, self.region_of(properties))
+                record = Record(cloud=self.name, scope="", type=token, id=id_, outputs=outputs)
             return record
 
     def update(self, urn: str, token: str, id_: str, old: Old, inputs: Properties, *, preview: bool) -> Properties:
@@ -292,6 +305,7 @@ class LocalCloud(ABC):
     # Judgments that need no row.
 
     def _judge(self, call: Call, urn: str) -> None:
+        self.judge_by_the_model(call)
         for ref in call.kind.refs:
             for path, value in at(call.inputs, ref.path):
                 if not self.applies(ref, str(value)) or call.find(ref.target, value, ref.by) is not None:

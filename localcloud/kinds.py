@@ -140,6 +140,8 @@ class Kind:
     """Outputs that an update from old to new inputs changes, so that preview does not know them."""
     delete: Callable[[Call], None] = no_judgment
     """What the cloud refuses, or leaves behind, at deletion."""
+    elsewhere: Callable[[str, str], Properties] | None = None
+    """What a read says of one that no stack made here: (id, region) -> outputs. None: there is none."""
     in_use: tuple[str, str] = ("DependencyViolation", "resource {id} has a dependent object")
     """Code and message while something depends on it."""
     modelled: bool = True

@@ -67,11 +67,21 @@ def drop_unknown(path: Path, urns: set[str]) -> list[Record]:
     return dropped
 
 
+def drop_torn_attributes(*files: Path) -> None:
+    """The backend writes a small file of attributes beside each of its own, in place: torn, it hides the whole one."""
+    for path in files:
+        try:
+            json.loads(path.read_bytes())
+        except ValueError:
+            path.unlink()
+
+
 def recover(state: Path, locks: Path, store: Path, cancel: Callable[[], object], say: Callable[[str], None]) -> None:
     """Clear what a killed run left of one stack, and say so. A live run is left alone."""
     owners = dead_locks(locks)
     if owners:
         say(f"An earlier run was killed (process {', '.join(map(str, owners))}): its lock is released.")
+        drop_torn_attributes(*state.parent.glob(f"{state.name}*.attrs"), *locks.glob("*.attrs"))
         cancel()
     if any(locks.glob("*.json")):
         return

@@ -15,18 +15,20 @@ from typing import Literal
 
 from planning.catalog.records import AwsNodeType, AzureNodeType
 from planning.cost import Cost
+from planning.facts.capacity import FROM_RESERVATION, Capacity
 from planning.facts.derive import Facts, derive
 from planning.facts.fabric import Fabric, Interface
 from planning.facts.image import ImagePlan
 from planning.facts.network import AddressPlan
 from planning.facts.quota import Quota
+from planning.facts.storage import backups_possible, existing_store, key_of
 from planning.findings import Finding, has_errors
 from planning.launcher import launcher_env
 from planning.names import CLUSTER_TAG, EXPIRES_TAG, ON_DELETE_TAG
 from planning.repair import judge_despite
 from planning.rules import judge
 from planning.shape import read_spec
-from planning.spec import AwsFilesystem, AwsSpec, AzureSpec
+from planning.spec import AwsFilesystem, AwsSpec, AzureExistingNetwork, AzureSpec
 
 OnDelete = Literal["protect", "retain", "delete"]
 
@@ -39,12 +41,15 @@ class NodesPlan:
     gpus: int
     gpu_memory_gib: float
     """Of one GPU."""
+    capacity: Capacity
     placed: bool
-    """AWS: in a cluster placement group. Azure: in a single placement group."""
+    """AWS: in a cluster placement group of its own. Azure: in a single placement group."""
     interfaces: tuple[Interface, ...]
     """AWS: of one node, the primary first."""
     image: ImagePlan
     root_disk_gib: int
+    ephemeral_root: bool
+    """Azure: the root disk is a part of the node."""
     trusted_launch: bool
     local_disks: int
     setup: tuple[str, ...]
@@ -54,17 +59,25 @@ class NodesPlan:
     @property
     def declared(self) -> int:
         """Nodes that are declared now."""
-        return self.count if self.running else 0
+        return self.capacity.now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesystemPlan:
     kind: Literal["fsx-lustre", "azure-managed-lustre"]
+    existing: str | None
+    """Id of one's own that is mounted as it is: what is below `efa` then says nothing."""
+    mount: str
+    efa: bool
+    """AWS: clients reach it over EFA."""
+    deployment: Literal["persistent", "scratch"]
     capacity_gib: int
     mbps_per_tib: int
     sku: str
-    mount: str
-    efa: bool
+    kms_key: str | None
+    """ARN, or id of a version in a vault, of the key that encrypts it; None: the cloud's own key."""
+    backed_up: bool
+    """AWS: it can have backups, and leaves a final one."""
     backup_days: int
     metadata_iops: int | None
     compression: bool
@@ -74,6 +87,12 @@ class FilesystemPlan:
 class ObjectsPlan:
     name: str | None
     """None: the name is derived at deployment, when the account is known."""
+    existing: str | None
+    """A store of one's own, which is used as it is: name of a bucket, or id of a container."""
+    link: bool
+    """The filesystem imports from it and exports to it."""
+    link_principal: str | None
+    """Azure: object id of the service that does so, to which the stack grants it; None: somebody else has."""
     prefix: str
     cool_after_days: int | None
     cool_class: str
@@ -85,6 +104,24 @@ class ObjectsPlan:
 class AccessPlan:
     ssh_public_key: str | None
     ssh_from: tuple[str, ...]
+    bastion: bool
+    """Azure: the network has a Bastion."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExistingNetwork:
+    """Ids of a network that is used as it is."""
+
+    vpc: str
+    """AWS: the VPC; Azure: the VNet."""
+    subnet: str
+    """Of the nodes; on AWS of the filesystem, too."""
+    security_groups: tuple[str, ...] = ()
+    """AWS: of the nodes, beside the cluster's own."""
+    filesystem_subnet: str | None = None
+    """Azure: for Managed Lustre alone."""
+    endpoint_subnet: str | None = None
+    """Azure: for private endpoints; None: the nodes' subnet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +134,10 @@ class Plan:
     nodes: NodesPlan
     fabric: Fabric
     network: AddressPlan
+    existing_network: ExistingNetwork | None
+    egress: Literal["nat", "none"]
+    """The way out of a new network."""
+    flow_logs: bool
     filesystem: FilesystemPlan | None
     objects: ObjectsPlan
     on_delete: OnDelete
@@ -147,11 +188,16 @@ def _plan(
         nodes=_nodes(spec, facts, node, image),
         fabric=facts.fabric,
         network=facts.network,
+        existing_network=_existing_network(spec),
+        egress=spec.network.egress,
+        flow_logs=spec.network.flow_logs,
         filesystem=_filesystem(spec, facts),
         objects=_objects(spec),
         on_delete=spec.storage.on_delete,
         access=AccessPlan(
-            ssh_public_key=spec.access.ssh_public_key, ssh_from=tuple(str(n) for n in spec.access.ssh_from)
+            ssh_public_key=spec.access.ssh_public_key,
+            ssh_from=tuple(str(n) for n in spec.access.ssh_from),
+            bastion=spec.access.bastion,
         ),
         tags=MappingProxyType(_tags(spec)),
         launcher_env=MappingProxyType(launcher_env(facts.fabric.kind, spec.cloud, spec.nodes.count, node.gpus)),
@@ -179,10 +225,12 @@ def _nodes(spec: AwsSpec | AzureSpec, facts: Facts, node: AwsNodeType | AzureNod
         running=spec.nodes.running,
         gpus=node.gpus,
         gpu_memory_gib=round(node.gpu_memory_mib / 1024, 2),
+        capacity=facts.capacity,
         placed=_placed(spec, node, fabric),
         interfaces=facts.interfaces,
         image=image,
         root_disk_gib=spec.nodes.root_disk,
+        ephemeral_root=facts.ephemeral_root,
         trusted_launch=isinstance(node, AzureNodeType) and node.trusted_launch,
         local_disks=node.local_disks,
         setup=facts.setup.lines,
@@ -191,26 +239,49 @@ def _nodes(spec: AwsSpec | AzureSpec, facts: Facts, node: AwsNodeType | AzureNod
 
 
 def _placed(spec: AwsSpec | AzureSpec, node: AwsNodeType | AzureNodeType, fabric: Fabric) -> bool:
+    on_azure = isinstance(node, AzureNodeType)
+    if not on_azure and spec.nodes.purchase in FROM_RESERVATION:
+        return False  # a reservation has its own group or none, and finds no capacity in another
     if spec.nodes.placement != "auto":
         return spec.nodes.placement == "cluster"
-    if isinstance(node, AzureNodeType):
-        return bool(node.infiniband) and node.single_placement_group
-    return fabric.kind == "efa" and spec.nodes.purchase in ("on-demand", "spot")
+    return bool(node.infiniband) and node.single_placement_group if on_azure else fabric.kind == "efa"
+
+
+def _existing_network(spec: AwsSpec | AzureSpec) -> ExistingNetwork | None:
+    given = spec.network.existing
+    if given is None:
+        return None
+    if isinstance(given, AzureExistingNetwork):
+        return ExistingNetwork(
+            vpc=given.subnet.rpartition("/subnets/")[0],
+            subnet=given.subnet,
+            filesystem_subnet=given.filesystem_subnet,
+            endpoint_subnet=given.endpoint_subnet,
+        )
+    # In the order of the spec, each once.
+    groups = tuple(dict.fromkeys(given.security_groups))
+    return ExistingNetwork(vpc=given.vpc, subnet=given.subnet, security_groups=groups)
 
 
 def _filesystem(spec: AwsSpec | AzureSpec, facts: Facts) -> FilesystemPlan | None:
     wanted, lustre = spec.storage.filesystem, facts.lustre
-    if wanted is None or lustre is None or lustre.tier is None:
+    if wanted is None:
         return None
     on_aws = isinstance(wanted, AwsFilesystem)
+    backed_up = backups_possible(spec)
+    tier = lustre.tier if lustre else None
     return FilesystemPlan(
         kind="fsx-lustre" if on_aws else "azure-managed-lustre",
-        capacity_gib=lustre.capacity_gib,
-        mbps_per_tib=lustre.tier.mbps_per_tib,
-        sku=lustre.tier.sku,
+        existing=wanted.existing,
         mount=wanted.mount,
-        efa=lustre.efa,
-        backup_days=wanted.backup_days if on_aws else 0,
+        efa=lustre.efa if lustre else on_aws and wanted.efa is True,
+        deployment=wanted.deployment,
+        capacity_gib=lustre.capacity_gib if lustre else 0,
+        mbps_per_tib=tier.mbps_per_tib if tier else 0,
+        sku=tier.sku if tier else "",
+        kms_key=key_of(spec),
+        backed_up=backed_up,
+        backup_days=wanted.backup_days if on_aws and backed_up else 0,
         metadata_iops=wanted.metadata_iops if on_aws else None,
         compression=on_aws and wanted.compression == "lz4",
     )
@@ -221,6 +292,9 @@ def _objects(spec: AwsSpec | AzureSpec) -> ObjectsPlan:
     cool = checkpoints.cool_after_days
     return ObjectsPlan(
         name=spec.storage.objects.name,
+        existing=existing_store(spec),
+        link=spec.storage.objects.link,
+        link_principal=spec.storage.objects.link_principal if isinstance(spec, AzureSpec) else None,
         prefix=checkpoints.prefix,
         cool_after_days=cool,
         # Standard-IA takes objects only after 30 days (S3 user guide, lifecycle transition constraints).

@@ -202,7 +202,10 @@ def _at_most(name: str, value: object, context: Mapping[str, Any]) -> tuple[str,
 
 
 def _pattern(name: str, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
-    forms = {"account": "an AWS account is 12 digits in quotes; an Azure subscription is a GUID"}
+    forms = {
+        "account": "an AWS account is 12 digits in quotes; an Azure subscription is a GUID",
+        "link_principal": "the object id of a service principal is a GUID",
+    }
     return f"{_found(value)} has not the form of {name}", forms.get(name, f"the form is {context.get('pattern')}")
 
 

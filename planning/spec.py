@@ -27,17 +27,11 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planning.findings import LONGEST_SHOWN, shown
+from planning.sshkeys import SSH_KEY_KINDS, is_whole
 from planning.units import parse_date, parse_network, parse_size, show_size
 
 NAME = re.compile(r"[a-z](-?[a-z0-9])+")
 LONGEST_NAME = 20
-SSH_KEY_KINDS = (
-    "ssh-ed25519",
-    "ssh-rsa",
-    "ecdsa-sha2-nistp256",
-    "ecdsa-sha2-nistp384",
-    "ecdsa-sha2-nistp521",
-)
 WHOLE_SIZE = r"^[0-9]+(\.[0-9]+)?(GiB|TiB|PiB)$"
 
 
@@ -101,8 +95,8 @@ def _public_key(value: str) -> str:
         decoded = base64.b64decode(body, validate=True)
     except (binascii.Error, ValueError):
         decoded = b""
-    if not decoded.startswith(len(kind).to_bytes(4, "big") + kind.encode()):
-        raise _refuse("key", f"the part after {kind} is not the base64 of such a key", where)
+    if not is_whole(kind, decoded):
+        raise _refuse("key", f"the part after {kind} is not the base64 of such a key, or not all of it", where)
     return value.strip()
 
 
@@ -151,6 +145,7 @@ Switch = Annotated[Literal["auto", True, False], BeforeValidator(_no_number)]
 PublicKey = Annotated[str, AfterValidator(_public_key)]
 MountPoint = Annotated[str, AfterValidator(_mount_point)]
 Prefix = Annotated[str, AfterValidator(_prefix)]
+Guid = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], Field(strict=False)]
 Count = Annotated[int, Field(ge=1, le=2**32)]
@@ -321,6 +316,11 @@ class Objects(Part):
     checkpoints: Checkpoints = _left_out()
 
 
+class AzureObjects(Objects):
+    link_principal: Guid | None = None
+    """Object id of the service principal "HPC Cache Resource Provider", which reads and writes for a link."""
+
+
 class AwsStorage(Part):
     filesystem: AwsFilesystem | None = None
     objects: Objects = _left_out()
@@ -330,7 +330,7 @@ class AwsStorage(Part):
 
 class AzureStorage(Part):
     filesystem: AzureFilesystem | None = None
-    objects: Objects = _left_out()
+    objects: AzureObjects = _left_out()
     on_delete: Literal["protect", "retain", "delete"] = "protect"
     """What `pulumi destroy` does with data stores."""
 
@@ -373,7 +373,7 @@ class AwsSpec(Spec):
 
 class AzureSpec(Spec):
     cloud: Literal["azure"]
-    account: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")] | None = None
+    account: Guid | None = None
     zone: AzureZone | None = None
     nodes: Nodes
     network: AzureNetwork = _left_out()

@@ -42,8 +42,17 @@ def parse_size(value: object) -> int:
     if gib is None:
         raise _wrong("size", *_unit_advice(found[0], number, unit))
     if gib != int(gib):
-        raise _wrong("size", f"{value} is {gib:f} GiB, not a whole number of GiB", f"write {int(gib) + 1}GiB")
+        raise _wrong("size", f"{value} is {gib:f} GiB, not a whole number of GiB", f"write {_whole(number, unit)}")
     return int(gib)
+
+
+def _whole(number: Decimal, unit: str) -> str:
+    """A whole size near this one. Vendors call 1200 GiB 1.2 TiB, so that thousands are more often meant than 1024."""
+    below = {"PiB": "TiB", "TiB": "GiB"}.get(unit)
+    thousands = number * 1000
+    if below and thousands == int(thousands):
+        return f"{int(thousands)}{below}"
+    return f"{int(number * GIB_PER[unit]) + 1}GiB"
 
 
 def _unit_advice(value: str, number: Decimal, unit: str) -> tuple[str, str]:

@@ -16,6 +16,8 @@ from policies.declare import Fault, Resource, resource_policy
 from policies.view import UNKNOWN, flag, shown
 
 RETAIN_TAG = "on-delete"
+SHARED_KEY_TAG = "shared-key-for"
+"""Names the service that has no other way into a storage account, such as managed-lustre."""
 _PROTECT = (
     "Give it the resource option protect=True, or retain_on_delete=True and the tag on-delete: retain "
     "(a policy cannot see the option itself)."
@@ -132,10 +134,13 @@ def azure_storage_insecure_transport(account: Resource) -> Iterator[Fault]:
     description="Storage accounts take identities, not shared keys.",
     why="An account key gives everything to whoever copies it, for as long as it is not rotated; left out, "
     "keys are allowed.",
-    fix="Set allowSharedKeyAccess to false and give identities the role Storage Blob Data Contributor.",
+    fix="Set allowSharedKeyAccess to false and give identities the role Storage Blob Data Contributor. Where a service "
+    f"has no other way in, as Azure Managed Lustre, name it in the tag {SHARED_KEY_TAG}.",
     reference="https://learn.microsoft.com/azure/storage/common/shared-key-authorization-prevent",
 )
 def azure_storage_shared_key(account: Resource) -> Iterator[Fault]:
+    if account.peek(f"tags.{SHARED_KEY_TAG}"):
+        return
     if account.differs("allowSharedKeyAccess", False):
         yield account.fault("allowSharedKeyAccess", f"is {shown(account.get('allowSharedKeyAccess'))}")
 

@@ -34,15 +34,15 @@ class EfaCluster(GpuCluster):
     def _build(self, name: str, plan: Plan) -> Places:
         network = declare_network(plan, name, self, self._given_network)
         objects = declare_objects(plan, name, self)
-        identity = declare_identity(plan, name, self, objects.bucket.arn)
-        filesystem = declare_filesystem(plan, name, self, network)
-        if plan.nodes.running:
-            boot = first_boot(plan, filesystem.source if filesystem else None)
-            declare_nodes(plan, name, self, network, identity, boot)
+        identity = declare_identity(plan, name, self, objects.arn)
+        filesystem = declare_filesystem(plan, name, self, network, objects)
+        boot = first_boot(plan, filesystem.source if filesystem else None)
+        nodes = declare_nodes(plan, name, self, network, identity, boot)
         tag = f"Name=tag:{CLUSTER_TAG},Values={plan.name}"
         filters = f"--filters '{tag}' Name=instance-state-name,Values=running"
         query = "--query 'Reservations[].Instances[].PrivateIpAddress' --output text"
         return Places(
+            node_count=nodes,
             mount_command=filesystem.mount_command if filesystem else None,
             objects_uri=objects.uri,
             access_command=f"aws ssm start-session --region {plan.region} --target INSTANCE_ID",

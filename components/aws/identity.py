@@ -11,7 +11,6 @@ import pulumi_aws as aws
 from components.aws.tags import named
 from planning.plan import Plan
 
-SESSION_MANAGER_POLICY = "arn:{partition}:iam::aws:policy/AmazonSSMManagedInstanceCore"
 EC2_MAY_ASSUME = {
     "Version": "2012-10-17",
     "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}],
@@ -34,24 +33,23 @@ def declare_identity(plan: Plan, name: str, parent: pulumi.Resource, bucket_arn:
         tags=named(plan, "nodes"),
         opts=child,
     )
-    session_manager = aws.iam.RolePolicyAttachment(
-        f"{name}-session-manager",
-        role=role.name,
-        policy_arn=SESSION_MANAGER_POLICY.format(partition=partition_of(plan.region)),
-        opts=child,
-    )
-    data = aws.iam.RolePolicy(
-        f"{name}-data",
+    policy = aws.iam.RolePolicy(
+        f"{name}-nodes",
         role=role.id,
         policy=bucket_arn.apply(lambda arn: json.dumps(node_policy(plan, arn))),
         opts=child,
     )
     profile = aws.iam.InstanceProfile(f"{name}-nodes", role=role.name, tags=named(plan, "nodes"), opts=child)
-    return Identity(profile=profile, granted=[session_manager, data])
+    return Identity(profile=profile, granted=[policy])
 
 
 def node_policy(plan: Plan, bucket_arn: str) -> dict[str, object]:
-    """What a node may do: read and write objects of the cluster's bucket, and describe filesystems."""
+    """What a node may do: use the cluster's bucket, answer Session Manager, describe filesystems; nothing else.
+
+    Statements with a wildcard resource name actions that take no other (service authorization reference: Systems
+    Manager, Message Gateway Service, FSx); the region bounds them. The managed policy AmazonSSMManagedInstanceCore,
+    which is usual for Session Manager, would let every node read every parameter of the account.
+    """
     statements: list[dict[str, object]] = [
         {
             "Sid": "ListBucket",
@@ -71,22 +69,29 @@ def node_policy(plan: Plan, bucket_arn: str) -> dict[str, object]:
             ],
             "Resource": f"{bucket_arn}/*",
         },
+        # For the first of them the reference lists instances. No document shows a policy that names them, and a node
+        # which can not report itself is reached by nobody.
+        _in_region(
+            plan,
+            "AnswerSessionManager",
+            "ssm:UpdateInstanceInformation",
+            "ssmmessages:CreateControlChannel",
+            "ssmmessages:CreateDataChannel",
+            "ssmmessages:OpenControlChannel",
+            "ssmmessages:OpenDataChannel",
+        ),
     ]
     if plan.filesystem is not None:
-        statements.append(
-            {
-                # A client that may not ask for its filesystem falls back to TCP without a word. The action takes no
-                # resource (service authorization reference, Amazon FSx), so that the region bounds it.
-                "Sid": "DescribeFilesystems",
-                "Effect": "Allow",
-                "Action": "fsx:DescribeFileSystems",
-                "Resource": "*",
-                "Condition": {"StringEquals": {"aws:RequestedRegion": plan.region}},
-            }
-        )
+        # A client that may not ask for its filesystem falls back to TCP without a word.
+        statements.append(_in_region(plan, "DescribeFilesystems", "fsx:DescribeFileSystems"))
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def partition_of(region: str) -> str:
-    """Source: AWS general reference, Amazon Resource Names."""
-    return "aws-us-gov" if region.startswith("us-gov-") else "aws-cn" if region.startswith("cn-") else "aws"
+def _in_region(plan: Plan, sid: str, *actions: str) -> dict[str, object]:
+    return {
+        "Sid": sid,
+        "Effect": "Allow",
+        "Action": list(actions),
+        "Resource": "*",
+        "Condition": {"StringEquals": {"aws:RequestedRegion": plan.region}},
+    }

@@ -1,4 +1,7 @@
-"""The VPC, its subnets, the way out, and the security groups of nodes and filesystem."""
+"""The VPC, its subnets and the way out; or the network that exists. Who may talk to whom: `security_groups`.
+
+Endpoints: `endpoints`. Flow logs: `flow_logs`.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,26 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
+from components.aws.endpoints import declare_interface_endpoints, declare_s3_endpoint
+from components.aws.flow_logs import declare_flow_logs
+from components.aws.security_groups import EVERYWHERE, WayOut, declare_security_groups
 from components.aws.tags import named
 from components.cluster import ground_options
-from planning.plan import Plan
-
-EVERYWHERE = "0.0.0.0/0"
-LUSTRE_PORTS = ((988, 988), (1018, 1023))
-"""Source: FSx for Lustre user guide, file system access control with Amazon VPC."""
+from planning.existing import Found, judge_found
+from planning.findings import Finding, render
+from planning.plan import ExistingNetwork, Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkInputs:
-    """A network that the caller's program has: the nodes' private subnet, in the plan's zone, with a way out."""
+    """A network that is there: the nodes' private subnet, in the plan's zone, with a way out. It is left as it is."""
 
     vpc_id: pulumi.Input[str]
     subnet_id: pulumi.Input[str]
     availability_zone: pulumi.Input[str]
     """Name of the subnet's zone (not its id), as the subnet resource gives it."""
+    security_groups: Sequence[pulumi.Input[str]] = ()
+    """Further groups of the nodes, beside the cluster's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +38,8 @@ class Network:
     vpc_id: pulumi.Input[str]
     subnet_id: pulumi.Input[str]
     availability_zone: pulumi.Input[str]
-    nodes_group: aws.ec2.SecurityGroup
+    node_groups: Sequence[pulumi.Input[str]]
+    """Security groups of every interface of a node."""
     filesystem_group: aws.ec2.SecurityGroup | None
     rules: Sequence[pulumi.Resource]
     """Of the security groups: FSx looks at them when it is created."""
@@ -40,34 +47,78 @@ class Network:
     """The nodes' ways out, which their first boot needs."""
 
 
-def declare_network(plan: Plan, name: str, parent: pulumi.Resource, existing: NetworkInputs | None) -> Network:
-    child = pulumi.ResourceOptions(parent=parent)
+def declare_network(plan: Plan, name: str, parent: pulumi.Resource, given: NetworkInputs | None) -> Network:
+    """`given` is a network of the same program; without it the plan says whether one exists or is made."""
+    _refuse_contradiction(plan, name, given)
     routes: list[pulumi.Resource] = []
-    if existing is None:
-        existing, routes = _vpc(plan, name, parent, child)
-    nodes_group = _group(plan, name, "nodes", "Nodes: everything among themselves, and the way out", existing, child)
-    rules = _node_rules(plan, name, nodes_group, child)
-    filesystem_group = None
-    if plan.filesystem is not None:
-        filesystem_group = _group(
-            plan, name, "filesystem", "FSx for Lustre: reached by the nodes", existing, ground_options(plan, parent)
-        )
-        rules += _lustre_rules(plan, name, nodes_group, filesystem_group, parent)
+    way_out = WayOut()
+    if plan.existing_network is not None:
+        used = _look_up(plan, plan.existing_network, parent)
+    elif given is not None:
+        used = given
+    else:
+        used, routes, way_out = _vpc(plan, name, parent)
+    groups = declare_security_groups(plan, name, parent, used.vpc_id, way_out)
+    if groups.endpoints is not None:
+        routes += declare_interface_endpoints(plan, name, parent, used.vpc_id, used.subnet_id, groups.endpoints)
+    if plan.flow_logs:
+        # Of a network that is not the cluster's, the nodes' subnet only.
+        own = plan.existing_network is None and given is None
+        place = {"vpc_id": used.vpc_id} if own else {"subnet_id": used.subnet_id}
+        declare_flow_logs(plan, name, parent, **place)
     return Network(
-        vpc_id=existing.vpc_id,
-        subnet_id=existing.subnet_id,
-        availability_zone=existing.availability_zone,
-        nodes_group=nodes_group,
-        filesystem_group=filesystem_group,
-        rules=rules,
+        vpc_id=used.vpc_id,
+        subnet_id=used.subnet_id,
+        availability_zone=used.availability_zone,
+        node_groups=[groups.nodes.id, *used.security_groups],
+        filesystem_group=groups.filesystem,
+        rules=groups.rules,
         routes=routes,
     )
 
 
-def _vpc(
-    plan: Plan, name: str, parent: pulumi.Resource, child: pulumi.ResourceOptions
-) -> tuple[NetworkInputs, list[pulumi.Resource]]:
-    """A VPC with a private subnet for the nodes and a public one that holds the NAT gateway alone."""
+def _refuse_contradiction(plan: Plan, name: str, given: NetworkInputs | None) -> None:
+    if given is None:
+        return
+    if plan.existing_network is not None:
+        said, fix = "network.existing", "leave network.existing out of the spec, or give no `network`"
+    elif plan.egress == "none":
+        said, fix = "network.egress: none", "leave network.egress out: a given network has the ways out that it has"
+    else:
+        return
+    raise pulumi.RunError(f"{name}: the plan has {said}, and the program gives a network of its own\n  fix: {fix}")
+
+
+def _look_up(plan: Plan, existing: ExistingNetwork, parent: pulumi.Resource) -> NetworkInputs:
+    """The network that exists, judged before anything is made in it: what it lacks would only show at a launch."""
+    options = pulumi.InvokeOptions(parent=parent)
+    try:
+        subnet = aws.ec2.get_subnet(id=existing.subnet, vpc_id=existing.vpc, opts=options)
+        vpc = aws.ec2.get_vpc(id=existing.vpc, opts=options)
+    except Exception as error:
+        message = f"{existing.subnet} of {existing.vpc} can not be read in {plan.region}: {error}"
+        fix = "write ids of one VPC in this region and account, which the deployer may read (docs/aws.md)"
+        finding = Finding("network.existing.subnet", "existing-network", "error", message, fix)
+        raise pulumi.RunError(render([finding])) from error
+    found = Found(
+        zone=subnet.availability_zone_id,
+        cidr=subnet.cidr_block,
+        gives_public_addresses=subnet.map_public_ip_on_launch,
+        resolves_names=vpc.enable_dns_support,
+        gives_names=vpc.enable_dns_hostnames,
+    )
+    if findings := judge_found(plan, existing, found):
+        raise pulumi.RunError(render(findings))
+    return NetworkInputs(
+        vpc_id=existing.vpc,
+        subnet_id=existing.subnet,
+        availability_zone=subnet.availability_zone,
+        security_groups=existing.security_groups,
+    )
+
+
+def _vpc(plan: Plan, name: str, parent: pulumi.Resource) -> tuple[NetworkInputs, list[pulumi.Resource], WayOut]:
+    """A VPC with a private subnet for the nodes, and their way out: NAT, or nothing but endpoints."""
     vpc = aws.ec2.Vpc(
         f"{name}-vpc",
         cidr_block=str(plan.network.cidr),
@@ -86,6 +137,16 @@ def _vpc(
         # In another zone it keeps its addresses, which the old one must give back first.
         opts=ground_options(plan, parent, delete_before_replace=True),
     )
+    nat = _nat(plan, name, parent, vpc) if plan.egress == "nat" else None
+    table, way = _routes(plan, name, "nodes", vpc, nodes, parent, {"nat_gateway_id": nat.id} if nat else None)
+    s3 = declare_s3_endpoint(plan, name, parent, vpc.id, table.id)
+    inputs = NetworkInputs(vpc_id=vpc.id, subnet_id=nodes.id, availability_zone=nodes.availability_zone)
+    return inputs, [way, s3], WayOut(s3_only=None if nat else s3)
+
+
+def _nat(plan: Plan, name: str, parent: pulumi.Resource, vpc: aws.ec2.Vpc) -> aws.ec2.NatGateway:
+    """The gateway, alone in a public subnet."""
+    child = pulumi.ResourceOptions(parent=parent)
     public = aws.ec2.Subnet(
         f"{name}-public",
         vpc_id=vpc.id,
@@ -96,28 +157,15 @@ def _vpc(
         opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(delete_before_replace=True)),
     )
     gateway = aws.ec2.InternetGateway(f"{name}-internet", vpc_id=vpc.id, tags=named(plan, "internet"), opts=child)
-    _, public_route = _routes(plan, name, "public", vpc, public, child, gateway_id=gateway.id)
+    _, way = _routes(plan, name, "public", vpc, public, parent, {"gateway_id": gateway.id})
     address = aws.ec2.Eip(f"{name}-nat", domain="vpc", tags=named(plan, "nat"), opts=child)
-    nat = aws.ec2.NatGateway(
+    return aws.ec2.NatGateway(
         f"{name}-nat",
         allocation_id=address.id,
         subnet_id=public.id,
         tags=named(plan, "nat"),
-        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[public_route])),
+        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[way])),
     )
-    nodes_table, nodes_route = _routes(plan, name, "nodes", vpc, nodes, child, nat_gateway_id=nat.id)
-    # Free, and it keeps checkpoint traffic off the NAT gateway, which charges by the GB.
-    s3 = aws.ec2.VpcEndpoint(
-        f"{name}-s3",
-        vpc_id=vpc.id,
-        service_name=f"com.amazonaws.{plan.region}.s3",
-        vpc_endpoint_type="Gateway",
-        route_table_ids=[nodes_table.id],
-        tags=named(plan, "s3"),
-        opts=child,
-    )
-    inputs = NetworkInputs(vpc_id=vpc.id, subnet_id=nodes.id, availability_zone=nodes.availability_zone)
-    return inputs, [nodes_route, s3]
 
 
 def _routes(
@@ -126,121 +174,23 @@ def _routes(
     role: str,
     vpc: aws.ec2.Vpc,
     subnet: aws.ec2.Subnet,
-    child: pulumi.ResourceOptions,
-    gateway_id: pulumi.Input[str] | None = None,
-    nat_gateway_id: pulumi.Input[str] | None = None,
+    parent: pulumi.Resource,
+    default: dict[str, pulumi.Input[str]] | None,
 ) -> tuple[aws.ec2.RouteTable, aws.ec2.RouteTableAssociation]:
-    """A route table of one subnet with its default route; returns the association, after which the route holds."""
+    """A route table of one subnet, where `default` is the target of its default route, if it has one.
+
+    Returns the association, too, after which the route holds.
+    """
+    child = pulumi.ResourceOptions(parent=parent)
     table = aws.ec2.RouteTable(f"{name}-{role}", vpc_id=vpc.id, tags=named(plan, role), opts=child)
-    route = aws.ec2.Route(
-        f"{name}-{role}-default",
-        route_table_id=table.id,
-        destination_cidr_block=EVERYWHERE,
-        gateway_id=gateway_id,
-        nat_gateway_id=nat_gateway_id,
-        opts=child,
-    )
+    routes = []
+    if default is not None:
+        destination = {"destination_cidr_block": EVERYWHERE, **default}
+        routes.append(aws.ec2.Route(f"{name}-{role}-default", route_table_id=table.id, **destination, opts=child))
     association = aws.ec2.RouteTableAssociation(
         f"{name}-{role}",
         route_table_id=table.id,
         subnet_id=subnet.id,
-        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[route])),
+        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=routes)),
     )
     return table, association
-
-
-def _group(
-    plan: Plan, name: str, role: str, description: str, network: NetworkInputs, child: pulumi.ResourceOptions
-) -> aws.ec2.SecurityGroup:
-    """A group without inline rules, which would fight the rule resources. Its description can not change in place."""
-    return aws.ec2.SecurityGroup(
-        f"{name}-{role}", vpc_id=network.vpc_id, description=description, tags=named(plan, role), opts=child
-    )
-
-
-def _node_rules(
-    plan: Plan, name: str, nodes: aws.ec2.SecurityGroup, child: pulumi.ResourceOptions
-) -> list[pulumi.Resource]:
-    """EFA traffic is not IP: it needs the group to name itself in both directions, whatever else is open."""
-    rules: list[pulumi.Resource] = [
-        *_both_ways(plan, name, "nodes-fabric", nodes, nodes, "-1", None, "EFA and everything among the nodes", child),
-        aws.vpc.SecurityGroupEgressRule(
-            f"{name}-nodes-out",
-            security_group_id=nodes.id,
-            ip_protocol="-1",
-            cidr_ipv4=EVERYWHERE,
-            description="The way out, through NAT and endpoints",
-            tags=named(plan, "nodes-out"),
-            opts=child,
-        ),
-    ]
-    for network in plan.access.ssh_from:
-        role = f"ssh-{network.replace('.', '-').replace('/', '-')}"
-        rules.append(
-            aws.vpc.SecurityGroupIngressRule(
-                f"{name}-nodes-{role}",
-                security_group_id=nodes.id,
-                ip_protocol="tcp",
-                from_port=22,
-                to_port=22,
-                cidr_ipv4=network,
-                description="SSH from a network of the spec",
-                tags=named(plan, role),
-                opts=child,
-            )
-        )
-    return rules
-
-
-def _lustre_rules(
-    plan: Plan,
-    name: str,
-    nodes: aws.ec2.SecurityGroup,
-    filesystem: aws.ec2.SecurityGroup,
-    parent: pulumi.Resource,
-) -> list[pulumi.Resource]:
-    """Lustre among servers and between them and nodes, both ways, since servers call back; over EFA all traffic."""
-    child = pulumi.ResourceOptions(parent=parent)
-    over_efa = plan.filesystem is not None and plan.filesystem.efa
-    traffic = [("", "-1", None)] if over_efa else [(f"-{ports[0]}", "tcp", ports) for ports in LUSTRE_PORTS]
-    pairs = (
-        # A filesystem that is left behind does not work without its servers' own rules.
-        ("filesystem-self", filesystem, filesystem, ground_options(plan, parent)),
-        ("filesystem-nodes", filesystem, nodes, child),
-        ("nodes-filesystem", nodes, filesystem, child),
-    )
-    rules: list[pulumi.Resource] = []
-    for role, own, other, opts in pairs:
-        for suffix, protocol, ports in traffic:
-            rules += _both_ways(plan, name, f"{role}{suffix}", own, other, protocol, ports, f"Lustre, {role}", opts)
-    return rules
-
-
-def _both_ways(
-    plan: Plan,
-    name: str,
-    role: str,
-    group: aws.ec2.SecurityGroup,
-    other: aws.ec2.SecurityGroup,
-    protocol: str,
-    ports: tuple[int, int] | None,
-    description: str,
-    child: pulumi.ResourceOptions,
-) -> list[pulumi.Resource]:
-    """Ingress from and egress to another group (or the group itself), as standalone rules."""
-    rules: list[pulumi.Resource] = []
-    for direction, rule in (("in", aws.vpc.SecurityGroupIngressRule), ("out", aws.vpc.SecurityGroupEgressRule)):
-        rules.append(
-            rule(
-                f"{name}-{role}-{direction}",
-                security_group_id=group.id,
-                referenced_security_group_id=other.id,
-                ip_protocol=protocol,
-                from_port=ports and ports[0],
-                to_port=ports and ports[1],
-                description=description,
-                tags=named(plan, f"{role}-{direction}"),
-                opts=child,
-            )
-        )
-    return rules

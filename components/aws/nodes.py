@@ -1,12 +1,17 @@
-"""The nodes: placement group, held capacity, launch template with every EFA interface, and the group that starts them.
+"""The nodes: where they stand, what holds their capacity, and what starts them. What one is like: `template`.
 
-All nodes start or none: one targeted reservation of exactly the node count, made inside the placement group, is
-granted whole or refused with nothing left to pay, and the Auto Scaling group launches only into it.
+On demand, all nodes start or none: one targeted reservation of exactly the node count, made inside the placement
+group, is granted whole or refused with nothing left to pay, and the Auto Scaling group launches only into it. Spot
+capacity can not be reserved: there an instant fleet starts all or none. Reserved capacity and Capacity Blocks are
+there already, with a place of their own. An elastic group takes what comes.
 """
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
@@ -14,16 +19,27 @@ import pulumi_aws as aws
 from components.aws.identity import Identity
 from components.aws.network import Network
 from components.aws.tags import named
-from planning.facts.fabric import Interface
+from components.aws.template import declare_template, in_fleet, price
+from components.hooks import Inputs, advising, announcing, missing, try_again, whole_or_failed
 from planning.plan import Plan
 
-ROOT_DEVICE = "/dev/sda1"
-"""Of the Ubuntu images in the catalogue. Source: Canonical's and AWS's AMI block device mappings."""
+LINUX = "Linux/UNIX"
 RESERVE_TIMEOUT = "10m"
 """The provider retries a refusal for lack of capacity; after this long it is told."""
 START_TIMEOUT = "30m"
 HEALTH_GRACE_SECONDS = 900
 """Status checks of eight-GPU nodes pass only minutes after they run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Capacity that is held for the nodes, and where it stands."""
+
+    reservation_id: pulumi.Input[str] | None = None
+    placement_group: pulumi.Input[str] | None = None
+    """Name of the group."""
+    nodes: pulumi.Input[int]
+    """How many may be asked for now."""
 
 
 def declare_nodes(
@@ -33,42 +49,68 @@ def declare_nodes(
     network: Network,
     identity: Identity,
     first_boot: pulumi.Input[str],
-) -> None:
-    """`first_boot` is the nodes' user data, encoded."""
+) -> pulumi.Input[int]:
+    """`first_boot` is the nodes' user data, encoded. Returns how many nodes are asked for now."""
+    block = _block(plan, name, parent)
+    if not plan.nodes.running:
+        return 0
+    held = _held(plan, name, parent, network, block)
+    template = declare_template(
+        plan,
+        name,
+        parent,
+        network,
+        identity,
+        first_boot,
+        reservation_id=held.reservation_id,
+        placement_group=held.placement_group if in_fleet(plan) else None,
+    )
+    opts = pulumi.ResourceOptions(
+        parent=parent,
+        depends_on=[*network.routes, *network.rules, *identity.granted],
+        delete_before_replace=True,
+        # Nodes of another type, or in another place, are other nodes: in place, the old ones would stay and be paid.
+        replacement_trigger=[plan.nodes.type, held.placement_group or ""],
+    )
+    start = _fleet if in_fleet(plan) else _group
+    start(plan, name, parent, network, held, template, opts)
+    return held.nodes
+
+
+def _block(plan: Plan, name: str, parent: pulumi.Resource) -> aws.ec2.CapacityBlockReservation | None:
+    """Buys a Capacity Block: paid at once and never given back, so that nothing of this program takes it away."""
+    if plan.nodes.capacity.offering is None:
+        return None
+    return aws.ec2.CapacityBlockReservation(
+        f"{name}-nodes",
+        capacity_block_offering_id=plan.nodes.capacity.offering,
+        instance_platform=LINUX,
+        tags=named(plan, "nodes"),
+        opts=pulumi.ResourceOptions(parent=parent, protect=True, retain_on_delete=True),
+    )
+
+
+def _held(
+    plan: Plan,
+    name: str,
+    parent: pulumi.Resource,
+    network: Network,
+    block: aws.ec2.CapacityBlockReservation | None,
+) -> Held:
+    capacity = plan.nodes.capacity
+    if block is not None:
+        return Held(reservation_id=block.id, nodes=block.start_date.apply(capacity.now_from))
+    if capacity.reservation is not None:
+        return Held(reservation_id=capacity.reservation, placement_group=capacity.placement_group, nodes=capacity.now)
     child = pulumi.ResourceOptions(parent=parent)
     group = None
     if plan.nodes.placed:
         group = aws.ec2.PlacementGroup(f"{name}-nodes", strategy="cluster", tags=named(plan, "nodes"), opts=child)
+    placement_group = group.name if group else None
+    if capacity.purchase != "on-demand" or not capacity.gang:
+        return Held(placement_group=placement_group, nodes=capacity.now)
     reservation = _reservation(plan, name, child, network, group)
-    template = _template(plan, name, child, network, identity, reservation, first_boot)
-    tags = [
-        aws.autoscaling.GroupTagArgs(key=key, value=value, propagate_at_launch=False)
-        for key, value in named(plan, "nodes").items()
-    ]
-    aws.autoscaling.Group(
-        f"{name}-nodes",
-        min_size=plan.nodes.count,
-        max_size=plan.nodes.count,
-        desired_capacity=plan.nodes.count,
-        vpc_zone_identifiers=[network.subnet_id],
-        placement_group=group.name if group else None,
-        launch_template={"id": template.id, "version": template.latest_version.apply(str)},
-        health_check_type="EC2",
-        health_check_grace_period=HEALTH_GRACE_SECONDS,
-        # A dead node leaves before its successor starts: the reservation is full, and no other capacity is used.
-        instance_maintenance_policy={"min_healthy_percentage": 0, "max_healthy_percentage": 100},
-        wait_for_capacity_timeout=START_TIMEOUT,
-        tags=tags,
-        opts=pulumi.ResourceOptions.merge(
-            child,
-            pulumi.ResourceOptions(
-                depends_on=[*network.routes, *network.rules, *identity.granted],
-                # In place, the running nodes would stay in the old subnet or placement group and hold it back.
-                replace_on_changes=["placementGroup", "vpcZoneIdentifiers"],
-                delete_before_replace=True,
-            ),
-        ),
-    )
+    return Held(reservation_id=reservation.id, placement_group=placement_group, nodes=capacity.now)
 
 
 def _reservation(
@@ -82,7 +124,7 @@ def _reservation(
         f"{name}-nodes",
         availability_zone=network.availability_zone,
         instance_type=plan.nodes.type,
-        instance_platform="Linux/UNIX",
+        instance_platform=LINUX,
         instance_count=plan.nodes.count,
         instance_match_criteria="targeted",
         end_date_type="unlimited",
@@ -96,71 +138,149 @@ def _reservation(
                 delete_before_replace=True,
                 replace_on_changes=["placementGroupArn"],
                 custom_timeouts=pulumi.CustomTimeouts(create=RESERVE_TIMEOUT),
+                hooks=pulumi.ResourceHookBinding(on_error=[advising(f"{name}-reservation", partial(_advice, plan))]),
             ),
         ),
     )
 
 
-def _template(
+def _group(
     plan: Plan,
     name: str,
-    child: pulumi.ResourceOptions,
+    parent: pulumi.Resource,
     network: Network,
-    identity: Identity,
-    reservation: aws.ec2.CapacityReservation,
-    first_boot: pulumi.Input[str],
-) -> aws.ec2.LaunchTemplate:
-    image = plan.nodes.image.reference
-    role, ignored = "nodes", []
-    if plan.nodes.image.by_parameter:
-        # Found once and then left alone, lest every `up` brings a newer one; another parameter is another template.
-        role, ignored = f"nodes-{hashlib.sha256(image.encode()).hexdigest()[:6]}", ["imageId"]
-        image = aws.ssm.get_parameter_output(name=image, opts=pulumi.InvokeOptions(parent=child.parent)).value
-    return aws.ec2.LaunchTemplate(
-        f"{name}-{role}",
-        description=f"Nodes of the GPU cluster {plan.name}",
-        update_default_version=True,
-        instance_type=plan.nodes.type,
-        image_id=image,
-        ebs_optimized="true",
-        iam_instance_profile={"arn": identity.profile.arn},
-        key_name=_key_name(plan, name, child),
-        metadata_options={"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": 2},
-        capacity_reservation_specification={"capacity_reservation_target": {"capacity_reservation_id": reservation.id}},
-        network_interfaces=[_interface(i, network) for i in plan.nodes.interfaces],
-        block_device_mappings=[
-            {
-                "device_name": ROOT_DEVICE,
-                "ebs": {
-                    "volume_size": plan.nodes.root_disk_gib,
-                    "volume_type": "gp3",
-                    "encrypted": "true",
-                    "delete_on_termination": "true",
-                },
-            }
+    held: Held,
+    template: aws.ec2.LaunchTemplate,
+    opts: pulumi.ResourceOptions,
+) -> None:
+    aws.autoscaling.Group(
+        f"{name}-nodes",
+        **_sizes(plan, held),
+        vpc_zone_identifiers=[network.subnet_id],
+        placement_group=held.placement_group,
+        launch_template={"id": template.id, "version": template.latest_version.apply(str)},
+        health_check_type="EC2",
+        health_check_grace_period=HEALTH_GRACE_SECONDS,
+        # A dead node leaves before its successor starts: a reservation is full, and no other capacity is used.
+        instance_maintenance_policy={"min_healthy_percentage": 0, "max_healthy_percentage": 100},
+        tags=[
+            aws.autoscaling.GroupTagArgs(key=key, value=value, propagate_at_launch=False)
+            for key, value in named(plan, "nodes").items()
         ],
-        user_data=first_boot,
-        tag_specifications=[
-            {"resource_type": kind, "tags": named(plan, "node")} for kind in ("instance", "volume", "network-interface")
+        opts=pulumi.ResourceOptions.merge(
+            opts,
+            pulumi.ResourceOptions(
+                # In place, the running nodes would stay in the old subnet or placement group and hold it back.
+                replace_on_changes=["placementGroup", "vpcZoneIdentifiers"],
+                hooks=pulumi.ResourceHookBinding(
+                    before_update=[announcing(f"{name}-group", _what_ends)],
+                    on_error=[advising(f"{name}-start", partial(_advice, plan))],
+                ),
+            ),
+        ),
+    )
+
+
+def _sizes(plan: Plan, held: Held) -> Mapping[str, Any]:
+    """An elastic group says no wanted size, so that whoever scales it is not undone, and waits for no capacity."""
+    capacity = plan.nodes.capacity
+    if capacity.elastic:
+        return {
+            "min_size": held.nodes,
+            "max_size": capacity.most,
+            "protect_from_scale_in": True,
+            "wait_for_capacity_timeout": "0",
+        }
+    return {
+        "min_size": held.nodes,
+        "max_size": capacity.most,
+        "desired_capacity": held.nodes,
+        "wait_for_capacity_timeout": START_TIMEOUT,
+    }
+
+
+def _fleet(
+    plan: Plan,
+    name: str,
+    parent: pulumi.Resource,
+    network: Network,
+    held: Held,
+    template: aws.ec2.LaunchTemplate,
+    opts: pulumi.ResourceOptions,
+) -> None:
+    """The version is $Latest, since an instant fleet launches once: another template is not to replace its nodes."""
+    whole = whole_or_failed(f"{name}-fleet", plan.nodes.count, _started)
+    override = aws.ec2.FleetLaunchTemplateConfigOverrideArgs(
+        subnet_id=network.subnet_id, max_price=price(plan.nodes.capacity.max_price)
+    )
+    fleet = aws.ec2.Fleet(
+        f"{name}-nodes",
+        type="instant",
+        launch_template_configs=[
+            aws.ec2.FleetLaunchTemplateConfigArgs(
+                launch_template_specification=aws.ec2.FleetLaunchTemplateConfigLaunchTemplateSpecificationArgs(
+                    launch_template_id=template.id, version="$Latest"
+                ),
+                overrides=[override],
+            )
         ],
+        target_capacity_specification={
+            "default_target_capacity_type": "spot",
+            "total_target_capacity": plan.nodes.count,
+        },
+        spot_options={
+            "allocation_strategy": "price-capacity-optimized",
+            "instance_interruption_behavior": "terminate",
+            "single_instance_type": True,
+            "single_availability_zone": True,
+            "min_target_capacity": plan.nodes.count,
+        },
+        terminate_instances=True,
         tags=named(plan, "nodes"),
-        opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=ignored)),
+        opts=pulumi.ResourceOptions.merge(
+            opts,
+            pulumi.ResourceOptions(
+                # EC2 can not modify an instant fleet, and the provider would try.
+                replace_on_changes=["targetCapacitySpecification", "launchTemplateConfigs"],
+                hooks=pulumi.ResourceHookBinding(after_create=[whole]),
+            ),
+        ),
     )
+    # Told at every run: to the provider a fleet without nodes is a success, and later runs find nothing to do.
+    pulumi.Output.all(fleet.urn, fleet.fulfilled_capacity).apply(partial(_tell_missing, plan))
 
 
-def _interface(interface: Interface, network: Network) -> aws.ec2.LaunchTemplateNetworkInterfaceArgs:
-    """Security groups go on each interface; booleans of launch templates are text."""
-    return aws.ec2.LaunchTemplateNetworkInterfaceArgs(
-        network_card_index=interface.card,
-        device_index=interface.device,
-        interface_type=interface.kind,
-        security_groups=[network.nodes_group.id],
-        delete_on_termination="true",
-    )
+def _tell_missing(plan: Plan, told: list[Any]) -> None:
+    urn, have = told[0], int(told[1] or 0)
+    if have < plan.nodes.count:
+        pulumi.log.warn(f"{missing(have, plan.nodes.count)}. Once there is capacity, run {try_again(urn)}")
 
 
-def _key_name(plan: Plan, name: str, child: pulumi.ResourceOptions) -> pulumi.Input[str] | None:
-    if plan.access.ssh_public_key is None:
+def _started(outputs: Inputs) -> int:
+    return sum(len(one.get("instanceIds") or ()) for one in outputs.get("fleetInstanceSets") or ())
+
+
+def _what_ends(old: Inputs, new: Inputs) -> str | None:
+    before, after = old.get("maxSize") or 0, new.get("maxSize") or 0
+    wanted_before, wanted = old.get("desiredCapacity") or before, new.get("desiredCapacity", after)
+    if after >= before and not (isinstance(wanted, int | float) and wanted < wanted_before):
         return None
-    key = aws.ec2.KeyPair(f"{name}-ssh", public_key=plan.access.ssh_public_key, tags=named(plan, "ssh"), opts=child)
-    return key.key_name
+    most = int(min(after, wanted) if isinstance(wanted, int | float) else after)
+    return (
+        f"the group shrinks from {int(wanted_before)} to {most} nodes: EC2 Auto Scaling chooses which running nodes it "
+        "terminates, and a job that runs on all of them ends"
+    )
+
+
+def _advice(plan: Plan, said: str) -> str | None:
+    """What to do about a refused start, by the code in the cloud's words."""
+    if "InsufficientInstanceCapacity" in said:
+        left = "nothing was reserved and no node is paid" if plan.nodes.capacity.gang else "the group keeps trying"
+        return (
+            f"{plan.zone} has no room for {plan.nodes.count} {plan.nodes.type} now; {left}. Run `pulumi up` again "
+            "later, try another zone, or take a Capacity Block or a reservation (nodes.purchase)"
+        )
+    if "VcpuLimitExceeded" in said and plan.quota:
+        code, unit, need = plan.quota[0].code, plan.quota[0].unit, plan.quota[0].need
+        return f"ask for {need} {unit} of EC2 quota {code} in {plan.region}, and run `pulumi up` again"
+    return None

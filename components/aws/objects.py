@@ -1,4 +1,6 @@
-"""The S3 bucket for data and checkpoints: private, encrypted, reached over TLS only."""
+"""The S3 bucket for data and checkpoints: private, encrypted, reached over TLS only. One of the user's own is used as
+it is.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import pulumi_aws as aws
 
 from components.aws.tags import named
 from components.cluster import data_store_options
+from planning.names import partition_of
 from planning.plan import Plan
 
 BROKEN_UPLOAD_DAYS = 7
@@ -17,11 +20,20 @@ BROKEN_UPLOAD_DAYS = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objects:
-    bucket: aws.s3.Bucket
+    arn: pulumi.Output[str]
     uri: pulumi.Output[str]
 
 
 def declare_objects(plan: Plan, name: str, parent: pulumi.Resource) -> Objects:
+    if plan.objects.existing is not None:
+        bucket_name = plan.objects.existing
+        arn = f"arn:{partition_of(plan.region)}:s3:::{bucket_name}"
+        return Objects(arn=pulumi.Output.from_input(arn), uri=pulumi.Output.from_input(f"s3://{bucket_name}"))
+    bucket = _made(plan, name, parent)
+    return Objects(arn=bucket.arn, uri=pulumi.Output.concat("s3://", bucket.bucket))
+
+
+def _made(plan: Plan, name: str, parent: pulumi.Resource) -> aws.s3.Bucket:
     kept = data_store_options(plan, parent)
     bucket = aws.s3.Bucket(
         f"{name}-objects",
@@ -63,7 +75,7 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource) -> Objects:
         opts=data_store_options(plan, parent, depends_on=[public_access]),
     )
     aws.s3.BucketLifecycleConfiguration(f"{name}-objects", bucket=bucket.id, rules=lifecycle_rules(plan), opts=kept)
-    return Objects(bucket=bucket, uri=pulumi.Output.concat("s3://", bucket.bucket))
+    return bucket
 
 
 def tls_only(bucket_arn: str) -> dict[str, object]:

@@ -1,4 +1,7 @@
-"""The VNet, its subnets, the way out, and the network security groups of nodes and filesystem."""
+"""The VNet, its subnets and the way out; or the network that exists. Who may talk to whom: `security_groups`.
+
+Endpoints: `endpoints`. Bastion: `bastion`.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,19 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import network as azure
 
+from components.azure.bastion import declare_bastion
 from components.azure.group import Group
+from components.azure.security_groups import filesystem_rules, node_rules
 from components.cluster import ground_options
-from planning.plan import Plan
-
-LUSTRE_PORTS = ("988", "1019-1023")
-"""Source: Azure Managed Lustre prerequisites, network security group."""
+from planning.existing import FoundSubnet, FoundVnet, judge_subnets, judge_vnet
+from planning.facts.network import SUBNET_ID
+from planning.findings import Finding, has_errors, render
+from planning.plan import ExistingNetwork, Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkInputs:
-    """A network that the caller's program has: subnets by role, all of one VNet with a way out."""
+    """A network that the caller's program has: subnets by role, all of one VNet with a way out. It is left as it is."""
 
     vnet_id: pulumi.Input[str]
     subnet_id: pulumi.Input[str]
@@ -40,26 +45,124 @@ class Network:
 
 
 def declare_network(
-    plan: Plan, name: str, parent: pulumi.Resource, group: Group, existing: NetworkInputs | None
+    plan: Plan, name: str, parent: pulumi.Resource, group: Group, given: NetworkInputs | None
 ) -> Network:
+    """`given` is a network of the same program; without it the plan says whether one exists or is made."""
+    _refuse_contradiction(plan, name, given)
     ready: list[pulumi.Resource] = []
-    if existing is None:
-        existing, ready = _vnet(plan, name, parent, group)
-    elif plan.filesystem is not None and existing.filesystem_subnet_id is None:
-        raise pulumi.RunError(
-            f"{name}: network.filesystem_subnet_id is missing: the plan has a filesystem, and Azure Managed Lustre "
-            "takes a subnet of its own. Give that subnet's id, or a plan without storage.filesystem."
-        )
+    if plan.existing_network is not None:
+        used = _look_up(plan, plan.existing_network, parent)
+    elif given is not None:
+        used = given
+    else:
+        used, ready = _vnet(plan, name, parent, group)
     return Network(
-        vnet_id=existing.vnet_id,
-        subnet_id=existing.subnet_id,
-        filesystem_subnet_id=existing.filesystem_subnet_id,
-        endpoint_subnet_id=existing.endpoint_subnet_id or existing.subnet_id,
+        vnet_id=used.vnet_id,
+        subnet_id=used.subnet_id,
+        filesystem_subnet_id=used.filesystem_subnet_id,
+        endpoint_subnet_id=used.endpoint_subnet_id or used.subnet_id,
         ready=ready,
     )
 
 
+def _refuse_contradiction(plan: Plan, name: str, given: NetworkInputs | None) -> None:
+    if given is None:
+        return
+    # A filesystem that exists has its subnet already.
+    takes_subnet = plan.filesystem is not None and plan.filesystem.existing is None
+    if takes_subnet and given.filesystem_subnet_id is None:
+        raise pulumi.RunError(
+            f"{name}: network.filesystem_subnet_id is missing: the plan has a filesystem, and Azure Managed Lustre "
+            "takes a subnet of its own. Give that subnet's id, or a plan without storage.filesystem."
+        )
+    contradictions = {
+        "network.existing": (plan.existing_network, "leave it out of the spec, or give no `network`"),
+        "network.egress: none": (plan.egress == "none", "leave it out: a given network has the ways out that it has"),
+        "access.bastion": (plan.access.bastion, "leave it out, and declare a Bastion beside the given network"),
+        "access.ssh_from": (
+            plan.access.ssh_from,
+            "leave it out: the given subnet's security group lets in whom it does",
+        ),
+    }
+    for said, (is_so, fix) in contradictions.items():
+        if is_so:
+            text = f"{name}: the plan has {said}, and the program gives a network of its own"
+            raise pulumi.RunError(f"{text}\n  fix: {fix}")
+
+
+def _look_up(plan: Plan, existing: ExistingNetwork, parent: pulumi.Resource) -> NetworkInputs:
+    """The network that exists, judged before anything is made in it: what it lacks would only show at a launch."""
+    fields = ("subnet", "filesystem_subnet", "endpoint_subnet")
+    ids = {field: id_ for field in fields if (id_ := getattr(existing, field)) is not None}
+    if plan.network.filesystem is None:
+        ids.pop("filesystem_subnet", None)
+    findings = list(judge_vnet(plan, existing, _found_vnet(plan, existing.subnet, parent)))
+    found = {field: _found_subnet(plan, field, id_, parent) for field, id_ in ids.items()}
+    findings += judge_subnets(plan, existing, found)
+    if has_errors(findings):
+        raise pulumi.RunError(render(findings))
+    if findings:
+        pulumi.log.warn(render(findings), parent)
+    return NetworkInputs(
+        vnet_id=existing.vpc,
+        subnet_id=existing.subnet,
+        filesystem_subnet_id=existing.filesystem_subnet,
+        endpoint_subnet_id=existing.endpoint_subnet,
+    )
+
+
+def _found_vnet(plan: Plan, subnet_id: str, parent: pulumi.Resource) -> FoundVnet:
+    names = _names(subnet_id)
+    del names["subnet_name"]
+    try:
+        vnet = azure.get_virtual_network(**names, opts=pulumi.InvokeOptions(parent=parent))
+    except Exception as error:
+        raise _unreadable(plan, "subnet", f"the VNet {names['virtual_network_name']}", error) from error
+    peerings = [peering.remote_address_space for peering in vnet.virtual_network_peerings or []]
+    return FoundVnet(
+        id=vnet.id or "",
+        region=vnet.location or "",
+        address_space=_prefixes(vnet.address_space),
+        peered=[prefix for space in peerings for prefix in _prefixes(space)],
+        name_servers=list((vnet.dhcp_options and vnet.dhcp_options.dns_servers) or []),
+    )
+
+
+def _prefixes(space: azure.outputs.AddressSpaceResponse | None) -> list[str]:
+    return list(space.address_prefixes or []) if space is not None else []
+
+
+def _found_subnet(plan: Plan, field: str, id_: str, parent: pulumi.Resource) -> FoundSubnet:
+    try:
+        subnet = azure.get_subnet(**_names(id_), opts=pulumi.InvokeOptions(parent=parent))
+    except Exception as error:
+        raise _unreadable(plan, field, id_.rpartition("/")[2], error) from error
+    single = [subnet.address_prefix] if subnet.address_prefix else []
+    return FoundSubnet(
+        prefixes=list(subnet.address_prefixes or single),
+        delegated_to=[d.service_name or d.name or "a service" for d in subnet.delegations or []],
+        way_out=bool(subnet.nat_gateway or subnet.route_table) or subnet.default_outbound_access is not False,
+    )
+
+
+def _names(subnet_id: str) -> dict[str, str]:
+    found = SUBNET_ID.fullmatch(subnet_id)
+    assert found is not None  # by a rule
+    names = {"resource_group_name": "group", "virtual_network_name": "name", "subnet_name": "subnet"}
+    return {argument: found[part] for argument, part in names.items()}
+
+
+def _unreadable(plan: Plan, field: str, what: str, error: Exception) -> pulumi.RunError:
+    message = f"{what} can not be read in the subscription of this deployment: {error}"
+    fix = f"write ids of one VNet in {plan.region}, which the deployer may read"
+    return pulumi.RunError(render([Finding(f"network.existing.{field}", "existing-network", "error", message, fix)]))
+
+
 def _vnet(plan: Plan, name: str, parent: pulumi.Resource, group: Group) -> tuple[NetworkInputs, list[pulumi.Resource]]:
+    """A VNet with subnets by role, and the nodes' way out: NAT, or nothing.
+
+    Azure refuses two subnet changes of one VNet at a time, so that each waits for the one before.
+    """
     common: dict[str, Any] = {"resource_group_name": group.name, "location": plan.region, "tags": dict(plan.tags)}
     vnet = azure.VirtualNetwork(
         f"{name}-vnet",
@@ -73,9 +176,10 @@ def _vnet(plan: Plan, name: str, parent: pulumi.Resource, group: Group) -> tuple
         network_security_group_name=f"{plan.name}-nodes",
         security_rules=node_rules(plan),
         **common,
-        opts=pulumi.ResourceOptions(parent=parent),
+        # Of the endpoints' subnet, too, through which a retained filesystem goes on reading and writing objects.
+        opts=ground_options(plan, parent),
     )
-    nat = _nat(plan, name, parent, common)
+    nat = _nat(plan, name, parent, common) if plan.egress == "nat" else None
     nodes = azure.Subnet(
         f"{name}-nodes",
         subnet_name="nodes",
@@ -83,11 +187,10 @@ def _vnet(plan: Plan, name: str, parent: pulumi.Resource, group: Group) -> tuple
         virtual_network_name=vnet.name,
         address_prefix=str(plan.network.nodes),
         default_outbound_access=False,
-        nat_gateway={"id": nat.id},
+        nat_gateway={"id": nat.id} if nat else None,
         network_security_group={"id": nodes_rules.id},
         opts=pulumi.ResourceOptions(parent=parent),
     )
-    # Azure refuses two subnet changes of one VNet at a time, so that each waits for the one before.
     endpoints = azure.Subnet(
         f"{name}-endpoints",
         subnet_name="endpoints",
@@ -96,18 +199,22 @@ def _vnet(plan: Plan, name: str, parent: pulumi.Resource, group: Group) -> tuple
         address_prefix=str(plan.network.endpoints),
         default_outbound_access=False,
         network_security_group={"id": nodes_rules.id},
-        opts=pulumi.ResourceOptions(parent=parent, depends_on=[nodes]),
+        opts=ground_options(plan, parent, depends_on=[nodes]),
     )
+    made: list[pulumi.Resource] = [nodes, endpoints]
     filesystem = None
     if plan.network.filesystem is not None:
         filesystem = _filesystem_subnet(plan, name, parent, group, vnet, common, after=endpoints)
+        made.append(filesystem)
+    if plan.network.bastion is not None:
+        made.append(declare_bastion(plan, name, parent, common, vnet, after=made[-1]))
     inputs = NetworkInputs(
         vnet_id=vnet.id,
         subnet_id=nodes.id,
         endpoint_subnet_id=endpoints.id,
         filesystem_subnet_id=filesystem.id if filesystem else None,
     )
-    return inputs, [nodes, endpoints, *([filesystem] if filesystem else [])]
+    return inputs, made
 
 
 def _nat(plan: Plan, name: str, parent: pulumi.Resource, common: dict[str, Any]) -> azure.NatGateway:
@@ -158,59 +265,4 @@ def _filesystem_subnet(
         address_prefix=str(plan.network.filesystem),
         network_security_group={"id": rules.id},
         opts=ground_options(plan, parent, depends_on=[after]),
-    )
-
-
-def node_rules(plan: Plan) -> list[azure.SecurityRuleArgs]:
-    """Ways to the nodes: among themselves, SSH from the networks of the spec, and nothing from the internet.
-
-    InfiniBand traffic does not pass network security groups.
-    """
-    cluster = str(plan.network.cidr)
-    nodes = str(plan.network.nodes)
-    return [
-        _rule("cluster", 100, "Nodes, filesystem and endpoints among themselves", cluster, cluster),
-        *(
-            _rule(f"ssh-{index}", 200 + index, "SSH from a network of the spec", network, nodes, ["22"])
-            for index, network in enumerate(plan.access.ssh_from)
-        ),
-        _rule("nothing-else", 4096, "No other way in", "*", "*", access="Deny"),
-    ]
-
-
-def filesystem_rules(plan: Plan) -> list[azure.SecurityRuleArgs]:
-    """Ways of the filesystem: Lustre with the nodes and among its servers, both ways; out to Azure is the default."""
-    own, nodes, ports = str(plan.network.filesystem), str(plan.network.nodes), list(LUSTRE_PORTS)
-    return [
-        _rule("lustre-from-nodes", 100, "Lustre from the nodes", nodes, own, ports),
-        _rule("lustre-servers", 110, "Lustre among its servers", own, own, ports),
-        _rule("no-internet", 4096, "Nothing from the internet", "Internet", "*", access="Deny"),
-        _rule("lustre-to-nodes", 100, "Lustre back to the nodes", own, nodes, ports, direction="Outbound"),
-        _rule("lustre-servers-out", 110, "Lustre among its servers", own, own, ports, direction="Outbound"),
-    ]
-
-
-def _rule(
-    name: str,
-    priority: int,
-    description: str,
-    source: str,
-    destination: str,
-    ports: list[str] | None = None,
-    *,
-    direction: str = "Inbound",
-    access: str = "Allow",
-) -> azure.SecurityRuleArgs:
-    """A rule of a network security group; with `ports` it is for TCP, else for everything."""
-    return azure.SecurityRuleArgs(
-        name=name,
-        priority=priority,
-        direction=direction,
-        access=access,
-        protocol="Tcp" if ports else "*",
-        source_address_prefix=source,
-        source_port_range="*",
-        destination_address_prefix=destination,
-        destination_port_ranges=ports or ["*"],
-        description=description,
     )

@@ -1,10 +1,13 @@
-"""The nodes: one Uniform scale set, which is one InfiniBand fabric.
+"""The nodes: one Uniform scale set, which is one InfiniBand fabric. What one is like: `template`.
 
 Azure has no all-or-none start: a scale set may come up half and bill. InfiniBand joins the VMs of one scale set only,
 and only with a single placement group; placement groups of the other kind (proximity) only get in the way.
 """
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 import pulumi
 from pulumi_azure_native import compute
@@ -13,10 +16,12 @@ from components.azure.group import Group
 from components.azure.identity import Identity
 from components.azure.network import Network
 from components.azure.objects import Objects
+from components.azure.template import marketplace_plan, node_profile
+from components.hooks import Inputs, advising, announcing
 from planning.plan import Plan
 
-ADMIN = "azureuser"
-LONGEST_HOST_PREFIX = 15
+UNSEEN_BY_NODES = ("sku", "tags", "upgradePolicy", "__defaults")
+"""Of a scale set's inputs: what changes without another model of its nodes."""
 
 
 def declare_nodes(
@@ -28,8 +33,12 @@ def declare_nodes(
     objects: Objects,
     identity: Identity,
     first_boot: pulumi.Input[str],
-) -> None:
-    """`first_boot` is the nodes' custom data, encoded."""
+) -> pulumi.Input[int]:
+    """`first_boot` is the nodes' custom data, encoded. Returns how many nodes are asked for now."""
+    if not plan.nodes.running:
+        return 0
+    told = announcing(f"{name}-nodes", partial(_what_ends, plan))
+    refused = advising(f"{name}-start", partial(_advice, plan))
     compute.VirtualMachineScaleSet(
         f"{name}-nodes",
         vm_scale_set_name=f"{plan.name}-nodes",
@@ -41,93 +50,91 @@ def declare_nodes(
         platform_fault_domain_count=1,
         zones=[plan.zone] if plan.zone else None,
         sku={"name": plan.nodes.type, "tier": "Standard", "capacity": plan.nodes.count},
-        plan=_marketplace_plan(plan),
+        plan=marketplace_plan(plan),
         identity=compute.VirtualMachineScaleSetIdentityArgs(
             type=compute.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity.id]
         ),
         # Manual: a changed model reaches running nodes only when somebody says so.
         upgrade_policy=compute.UpgradePolicyArgs(mode=compute.UpgradeMode.MANUAL),
-        virtual_machine_profile=_profile(plan, network, first_boot),
+        virtual_machine_profile=node_profile(plan, network, first_boot),
         tags=dict(plan.tags),
-        opts=pulumi.ResourceOptions(parent=parent, depends_on=[*network.ready, *objects.ready, *identity.granted]),
-    )
-
-
-def _profile(
-    plan: Plan, network: Network, first_boot: pulumi.Input[str]
-) -> compute.VirtualMachineScaleSetVMProfileArgs:
-    return compute.VirtualMachineScaleSetVMProfileArgs(
-        priority="Regular",
-        security_profile=_security_profile(plan),
-        os_profile=_os_profile(plan, first_boot),
-        storage_profile=_storage_profile(plan),
-        network_profile=_network_profile(network),
-    )
-
-
-def _os_profile(plan: Plan, first_boot: pulumi.Input[str]) -> compute.VirtualMachineScaleSetOSProfileArgs:
-    """Keys only: passwords are off, and the first boot is cloud-init rather than an extension."""
-    return compute.VirtualMachineScaleSetOSProfileArgs(
-        computer_name_prefix=plan.name[:LONGEST_HOST_PREFIX].rstrip("-"),
-        admin_username=ADMIN,
-        custom_data=first_boot,
-        linux_configuration=compute.LinuxConfigurationArgs(
-            disable_password_authentication=True,
-            ssh=compute.SshConfigurationArgs(
-                public_keys=[
-                    compute.SshPublicKeyArgs(
-                        path=f"/home/{ADMIN}/.ssh/authorized_keys", key_data=plan.access.ssh_public_key
-                    )
-                ]
-            ),
+        opts=pulumi.ResourceOptions(
+            parent=parent,
+            depends_on=[*network.ready, *objects.ready, *identity.granted],
+            # Whoever scales an elastic group is not undone.
+            ignore_changes=["sku.capacity"] if plan.nodes.capacity.elastic else None,
+            # Azure changes none of it in place, though azure-native previews that it would.
+            replacement_trigger=_fixed(plan, network),
+            delete_before_replace=True,
+            hooks=pulumi.ResourceHookBinding(before_update=[told], on_error=[refused]),
         ),
     )
+    return plan.nodes.declared
 
 
-def _storage_profile(plan: Plan) -> compute.VirtualMachineScaleSetStorageProfileArgs:
-    publisher, offer, sku, version = plan.nodes.image.reference.split(":")
-    return compute.VirtualMachineScaleSetStorageProfileArgs(
-        image_reference=compute.ImageReferenceArgs(publisher=publisher, offer=offer, sku=sku, version=version),
-        os_disk=compute.VirtualMachineScaleSetOSDiskArgs(
-            create_option="FromImage",
-            os_type=compute.OperatingSystemTypes.LINUX,
-            caching=compute.CachingTypes.READ_WRITE,
-            disk_size_gb=plan.nodes.root_disk_gib,
-            managed_disk=compute.VirtualMachineScaleSetManagedDiskParametersArgs(storage_account_type="Premium_LRS"),
-        ),
-    )
+def _fixed(plan: Plan, network: Network) -> list[Any]:
+    """What a scale set is made with once and for all."""
+    nodes, capacity = plan.nodes, plan.nodes.capacity
+    return [
+        nodes.type,
+        plan.zone or "",
+        nodes.placed,
+        capacity.purchase,
+        capacity.eviction if capacity.purchase == "spot" else "",
+        capacity.reservation or "",
+        nodes.ephemeral_root,
+        nodes.trusted_launch,
+        network.subnet_id,
+    ]
 
 
-def _network_profile(network: Network) -> compute.VirtualMachineScaleSetNetworkProfileArgs:
-    """One Ethernet interface with accelerated networking; the InfiniBand cards come with the size."""
-    return compute.VirtualMachineScaleSetNetworkProfileArgs(
-        network_interface_configurations=[
-            compute.VirtualMachineScaleSetNetworkConfigurationArgs(
-                name="ethernet",
-                primary=True,
-                enable_accelerated_networking=True,
-                ip_configurations=[
-                    compute.VirtualMachineScaleSetIPConfigurationArgs(
-                        name="private", primary=True, subnet=compute.ApiEntityReferenceArgs(id=network.subnet_id)
-                    )
-                ],
-            )
-        ]
-    )
+def _what_ends(plan: Plan, old: Inputs, new: Inputs) -> str | None:
+    """Of a change in place: nodes that Azure deletes, and nodes that keep what they were made from."""
+    told: list[str] = []
+    before, after = _capacity(old), _capacity(new)
+    if after < before and not plan.nodes.capacity.elastic:
+        told.append(
+            f"the scale set shrinks from {before} to {after} nodes: Azure chooses which running nodes it deletes, and "
+            "a job that runs on all of them ends"
+        )
+    changed = {key for key in {**old, **new} if old.get(key) != new.get(key)} - set(UNSEEN_BY_NODES)
+    if changed:
+        told.append(
+            f"the model of the scale set changes ({', '.join(sorted(changed))}): running nodes keep what they were "
+            "made from until `az vmss update-instances` and `az vmss reimage`, which end a job on them (docs/azure.md)"
+        )
+    return "; ".join(told) or None
 
 
-def _security_profile(plan: Plan) -> compute.SecurityProfileArgs | None:
-    """Trusted launch without secure boot, which would refuse the image's unsigned drivers (azhpc-images#298)."""
-    if not plan.nodes.trusted_launch:
+def _capacity(inputs: Inputs) -> int:
+    return int((inputs.get("sku") or {}).get("capacity") or 0)
+
+
+def _advice(plan: Plan, said: str) -> str | None:
+    """What a refused start means, by the code in the cloud's words, what is left of it, and what to do."""
+    reason = _reason(plan, said)
+    if reason is None:
         return None
-    return compute.SecurityProfileArgs(
-        security_type="TrustedLaunch",
-        uefi_settings=compute.UefiSettingsArgs(secure_boot_enabled=False, v_tpm_enabled=True),
+    where = f"--resource-group {plan.name} --name {plan.name}-nodes"
+    return (
+        f"{reason}. Nodes made so far are billed: `az vmss list-instances {where} --output table` lists them, and "
+        f"`az vmss scale {where} --new-capacity 0` (or nodes.running: false) stops the bill"
     )
 
 
-def _marketplace_plan(plan: Plan) -> compute.PlanArgs | None:
-    if not plan.nodes.image.needs_plan:
-        return None
-    publisher, offer, sku, _ = plan.nodes.image.reference.split(":")
-    return compute.PlanArgs(publisher=publisher, product=offer, name=sku)
+def _reason(plan: Plan, said: str) -> str | None:
+    size, where = plan.nodes.type, f"{plan.region}{f' zone {plan.zone}' if plan.zone else ''}"
+    if "Overconstrained" in said:
+        return f"no capacity under all constraints at once: {where} may have {size} without the zone"
+    if "AllocationFailed" in said:
+        return (
+            f"no capacity, not a quota: {where} has no room for {plan.nodes.count} {size} now; try later or elsewhere"
+        )
+    if "SkuNotAvailable" in said:
+        return (
+            f"not offered: {size} is restricted for this subscription in {where}: a support ticket lifts it, no quota"
+        )
+    if plan.quota and ("QuotaExceeded" in said or "exceeding approved" in said):
+        quota = plan.quota[0]
+        return f"quota: ask for {quota.need} {quota.unit} of {quota.code} in {plan.region}"
+    return None

@@ -1,52 +1,107 @@
-"""The ADLS Gen2 account for data and checkpoints: no shared key, no public way, reached by private endpoints."""
+"""The ADLS Gen2 account for data and checkpoints: no shared key, no public way, reached by private endpoints. A
+container of the user's own is used as it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
-from pulumi_azure_native import network as azure_network
-from pulumi_azure_native import privatedns, storage
+from pulumi_azure_native import storage
 
+from components.azure.endpoints import declare_endpoints
 from components.azure.group import Group
 from components.azure.network import Network
-from components.cluster import data_store_options
-from planning.names import storage_account_name
+from components.cluster import data_store_options, ground_options
+from planning.facts.storage import CONTAINER
+from planning.names import SHARED_KEY_TAG, storage_account_name
 from planning.plan import Plan
 
-CONTAINER = "data"
-ENDPOINTS = ("blob", "dfs")
-"""Clients of a hierarchical account call both (azure-storage-fuse, troubleshooting guide)."""
+LOG_CONTAINER = "lustre-logs"
+"""Managed Lustre writes what goes wrong with a link into another container than its files'."""
 DELETED_BLOB_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objects:
-    account: storage.StorageAccount
+    account_id: pulumi.Output[str]
     account_name: pulumi.Output[str]
+    container: str
+    container_id: pulumi.Output[str]
+    log_container_id: pulumi.Output[str] | None
+    """Where a link needs one."""
     uri: pulumi.Output[str]
     ready: list[pulumi.Resource]
-    """Endpoints and their names: what must exist before nodes reach the account."""
+    """Containers, endpoints and their names: what must exist before the account is reached."""
+
+    @property
+    def container_path(self) -> pulumi.Output[str]:
+        return pulumi.Output.concat(self.account_name, "/", self.container)
 
 
 def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group, network: Network) -> Objects:
-    kept = data_store_options(plan, parent)
+    if plan.objects.existing is not None:
+        return _existing(plan, plan.objects.existing, name, parent, group, network)
     account_name = pulumi.Output.from_input(
         plan.objects.name
         or group.subscription.apply(lambda subscription: storage_account_name(plan.name, subscription, plan.region))
     )
+    account = _account(plan, name, parent, group, account_name)
+    container = _container(plan, f"{name}-data", parent, group, account, CONTAINER)
+    log = _container(plan, f"{name}-lustre-logs", parent, group, account, LOG_CONTAINER) if plan.objects.link else None
+    names = declare_endpoints(plan, name, parent, group, network, account.id)
+    return Objects(
+        account_id=account.id,
+        account_name=account_name,
+        container=CONTAINER,
+        container_id=container.id,
+        log_container_id=log.id if log else None,
+        uri=_uri(account.name, CONTAINER),
+        ready=[container, *([log] if log else []), *names],
+    )
+
+
+def _existing(
+    plan: Plan, container_id: str, name: str, parent: pulumi.Resource, group: Group, network: Network
+) -> Objects:
+    """A container of the user's own. Of it nothing is declared; a network of ours gets its own way to it."""
+    account_id = container_id.partition("/blobServices/")[0]
+    account_name, container = account_id.rpartition("/")[2], container_id.rpartition("/")[2]
+    log_id = f"{container_id.rpartition('/')[0]}/{LOG_CONTAINER}"
+    # In a network of one's own it is reached already, or its owner says how: what is `ready` there is nothing of ours.
+    names = declare_endpoints(plan, name, parent, group, network, account_id) if network.ready else []
+    return Objects(
+        account_id=pulumi.Output.from_input(account_id),
+        account_name=pulumi.Output.from_input(account_name),
+        container=container,
+        container_id=pulumi.Output.from_input(container_id),
+        log_container_id=pulumi.Output.from_input(log_id) if plan.objects.link else None,
+        uri=_uri(account_name, container),
+        ready=names,
+    )
+
+
+def _uri(account_name: pulumi.Input[str], container: str) -> pulumi.Output[str]:
+    return pulumi.Output.concat("abfss://", container, "@", account_name, ".dfs.core.windows.net")
+
+
+def _account(
+    plan: Plan, name: str, parent: pulumi.Resource, group: Group, account_name: pulumi.Output[str]
+) -> storage.StorageAccount:
+    kept = data_store_options(plan, parent)
     account = storage.StorageAccount(
         f"{name}-objects",
         account_name=account_name,
         resource_group_name=group.name,
         location=plan.region,
+        # Premium ones have no cool tier, and the spec has no word for them.
         kind="StorageV2",
         sku={"name": "Standard_LRS"},
         is_hns_enabled=True,
         access_tier=storage.AccessTier.HOT,
         allow_blob_public_access=False,
-        allow_shared_key_access=False,
+        # Managed Lustre knows no other way to read and write a container.
+        allow_shared_key_access=plan.objects.link,
         default_to_o_auth_authentication=True,
         allow_cross_tenant_replication=False,
         enable_https_traffic_only=True,
@@ -59,8 +114,9 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group
         network_rule_set=storage.NetworkRuleSetArgs(
             default_action=storage.DefaultAction.DENY, bypass="AzureServices", ip_rules=[], virtual_network_rules=[]
         ),
-        tags=dict(plan.tags),
-        opts=kept,
+        tags={**plan.tags, **({SHARED_KEY_TAG: "managed-lustre"} if plan.objects.link else {})},
+        # Azure refuses to change it, and the provider does not know.
+        opts=data_store_options(plan, parent, replace_on_changes=["kind"]),
     )
     storage.BlobServiceProperties(
         f"{name}-objects",
@@ -71,14 +127,6 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group
         container_delete_retention_policy={"enabled": True, "days": DELETED_BLOB_DAYS},
         opts=kept,
     )
-    storage.BlobContainer(
-        f"{name}-data",
-        container_name=CONTAINER,
-        account_name=account.name,
-        resource_group_name=group.name,
-        public_access=storage.PublicAccess.NONE,
-        opts=kept,
-    )
     if plan.objects.cool_after_days or plan.objects.expire_after_days:
         storage.ManagementPolicy(
             f"{name}-lifecycle",
@@ -86,11 +134,28 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group
             account_name=account.name,
             resource_group_name=group.name,
             policy=storage.ManagementPolicySchemaArgs(rules=[checkpoint_rule(plan)]),
-            opts=pulumi.ResourceOptions(parent=parent),
+            # Not protected: the spec may take it away again.
+            opts=ground_options(plan, parent),
         )
-    ready = _endpoints(plan, name, parent, group, network, account)
-    uri = pulumi.Output.concat("abfss://", CONTAINER, "@", account.name, ".dfs.core.windows.net")
-    return Objects(account=account, account_name=account_name, uri=uri, ready=ready)
+    return account
+
+
+def _container(
+    plan: Plan,
+    name: str,
+    parent: pulumi.Resource,
+    group: Group,
+    account: storage.StorageAccount,
+    container: str,
+) -> storage.BlobContainer:
+    return storage.BlobContainer(
+        name,
+        container_name=container,
+        account_name=account.name,
+        resource_group_name=group.name,
+        public_access=storage.PublicAccess.NONE,
+        opts=data_store_options(plan, parent),
+    )
 
 
 def checkpoint_rule(plan: Plan) -> storage.ManagementPolicyRuleArgs:
@@ -114,68 +179,3 @@ def checkpoint_rule(plan: Plan) -> storage.ManagementPolicyRuleArgs:
             ),
         ),
     )
-
-
-def _endpoints(
-    plan: Plan, name: str, parent: pulumi.Resource, group: Group, network: Network, account: storage.StorageAccount
-) -> list[pulumi.Resource]:
-    """Private endpoints of the account, one after the other: made together they fail now and then (azurerm#21293)."""
-    ready: list[pulumi.Resource] = []
-    after: Sequence[pulumi.Resource] = network.ready
-    for service in ENDPOINTS:
-        endpoint = azure_network.PrivateEndpoint(
-            f"{name}-{service}",
-            private_endpoint_name=f"{plan.name}-{service}",
-            resource_group_name=group.name,
-            location=plan.region,
-            subnet={"id": network.endpoint_subnet_id},
-            private_link_service_connections=[
-                {"name": service, "private_link_service_id": account.id, "group_ids": [service]}
-            ],
-            tags=dict(plan.tags),
-            opts=pulumi.ResourceOptions(parent=parent, depends_on=after),
-        )
-        after = [endpoint]
-        ready += _records(plan, name, parent, group, network, endpoint, service)
-    return ready
-
-
-def _records(
-    plan: Plan,
-    name: str,
-    parent: pulumi.Resource,
-    group: Group,
-    network: Network,
-    endpoint: azure_network.PrivateEndpoint,
-    service: str,
-) -> list[pulumi.Resource]:
-    """The endpoint's name in a DNS zone that the VNet is linked to."""
-    child = pulumi.ResourceOptions(parent=parent)
-    zone = privatedns.PrivateZone(
-        f"{name}-{service}",
-        private_zone_name=f"privatelink.{service}.core.windows.net",
-        resource_group_name=group.name,
-        location="global",
-        tags=dict(plan.tags),
-        opts=child,
-    )
-    link = privatedns.VirtualNetworkLink(
-        f"{name}-{service}",
-        virtual_network_link_name=f"{plan.name}-{service}",
-        private_zone_name=zone.name,
-        resource_group_name=group.name,
-        location="global",
-        registration_enabled=False,
-        virtual_network={"id": network.vnet_id},
-        tags=dict(plan.tags),
-        opts=child,
-    )
-    records = azure_network.PrivateDnsZoneGroup(
-        f"{name}-{service}",
-        private_dns_zone_group_name="default",
-        private_endpoint_name=endpoint.name,
-        resource_group_name=group.name,
-        private_dns_zone_configs=[{"name": service, "private_dns_zone_id": zone.id}],
-        opts=child,
-    )
-    return [link, records]

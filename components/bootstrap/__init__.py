@@ -1,4 +1,5 @@
-"""What a node does at first boot, as cloud-init user data: scratch, Lustre, launcher environment, held kernel.
+"""What a node does at first boot, as cloud-init user data: scratch, Lustre, launcher environment, held kernel, and on
+Azure the means to mount the object store.
 
 The shell scripts are the files beside this module. What differs between clusters reaches them by
 /etc/gpu-clusters/boot.env, so that the scripts themselves are the same everywhere.
@@ -14,6 +15,7 @@ import pulumi
 import yaml
 
 from components.bootstrap.lustre import MOUNT_OPTIONS
+from components.bootstrap.objects import Container, blobfuse_files
 from planning.plan import Plan
 
 BIN = "/usr/local/sbin"
@@ -34,14 +36,18 @@ WantedBy=multi-user.target
 """
 
 
-def first_boot(plan: Plan, lustre_source: pulumi.Input[str] | None) -> pulumi.Output[str]:
-    """User data of a node, in base64. `lustre_source` is what `mount -t lustre` mounts, an output of the filesystem."""
-    return pulumi.Output.from_input(lustre_source).apply(
-        lambda source: base64.b64encode(user_data(plan, source).encode()).decode()
+def first_boot(
+    plan: Plan, lustre_source: pulumi.Input[str] | None, container: pulumi.Output[Container] | None = None
+) -> pulumi.Output[str]:
+    """User data of a node, in base64. `lustre_source` is what `mount -t lustre` mounts, an output of the filesystem;
+    `container` what the node may mount of the object store.
+    """
+    return pulumi.Output.all(lustre_source, container).apply(
+        lambda known: base64.b64encode(user_data(plan, *known).encode()).decode()
     )
 
 
-def user_data(plan: Plan, lustre_source: str | None) -> str:
+def user_data(plan: Plan, lustre_source: str | None, container: Container | None = None) -> str:
     """A cloud-config document."""
     with_lustre = plan.filesystem is not None and lustre_source is not None
     steps = [f"{BIN}/gpu-clusters-scratch"] if plan.nodes.local_disks else []
@@ -56,6 +62,10 @@ def user_data(plan: Plan, lustre_source: str | None) -> str:
     commands = [f"{BIN}/gpu-clusters-hold-kernel"]
     if plan.nodes.local_disks:
         written.append(_file(f"{BIN}/gpu-clusters-scratch", _script("scratch.sh"), "0755"))
+    if container is not None:
+        files_of_mount = blobfuse_files(container, with_disks=bool(plan.nodes.local_disks))
+        written += [_file(path, content) for path, content in files_of_mount.items()]
+        written.append(_file(f"{BIN}/gpu-clusters-objects", _script("objects.sh"), "0755"))
     if with_lustre:
         written.append(_file(f"{BIN}/gpu-clusters-lustre", _script("lustre.sh"), "0755"))
     if steps:

@@ -19,11 +19,14 @@ from localcloud import loose
 from localcloud.aws import (
     autoscaling,
     compute,
+    endpoints,
     filesystem,
     fleets,
+    flow_logs,
     identity,
     instances,
     invokes,
+    limits,
     network,
     objects,
     operations,
@@ -32,7 +35,7 @@ from localcloud.aws import (
     security_groups,
 )
 from localcloud.aws.capacity import CAPACITY_BLOCK, RESERVATION
-from localcloud.aws.kind import LOCAL_ID, AwsKind
+from localcloud.aws.kind import LOCAL_ID, AwsKind, partition_of
 from localcloud.cloud import LocalCloud, Log, Old
 from localcloud.diff import Change
 from localcloud.kinds import Call, Kind, Ref, Refusal
@@ -44,6 +47,7 @@ from localcloud.values import UNKNOWN, Properties
 _ROWS = (
     network,
     routing,
+    endpoints,
     security_groups,
     placement,
     compute,
@@ -54,6 +58,7 @@ _ROWS = (
     objects,
     identity,
     operations,
+    flow_logs,
 )
 
 
@@ -123,6 +128,12 @@ class Aws(LocalCloud):
         if kind.scope == "world":
             return ""
         return self.account if kind.scope == "account" else f"{self.account}/{self.region_of(properties)}"
+
+    def beyond_the_model(self, kind: Kind, inputs: Properties) -> Iterable[Failure]:
+        return limits.failures(kind.token, inputs)
+
+    def judge_by_the_model(self, call: Call) -> None:
+        limits.judge(call)
 
     def region_of(self, properties: Properties) -> str:
         return properties.get("region") or self.region
@@ -210,12 +221,6 @@ class Aws(LocalCloud):
             f"{doing} {kind.token.partition('/')[0]} {kind.name}{which}: https response error "
             f"StatusCode: {refusal.status}, RequestID: {uuid.uuid4()}, api error {refusal.code}: {refusal.message}"
         )
-
-
-def partition_of(region: str) -> str:
-    if region.startswith("cn-"):
-        return "aws-cn"
-    return "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
 def _region(config: Properties) -> str:

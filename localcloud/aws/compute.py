@@ -24,14 +24,6 @@ LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 KEY_PAIR = "aws:ec2/keyPair:KeyPair"
 _USER_DATA_BYTES = 16384
 _RESERVED = "capacityReservationSpecification"
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "metadataOptions.httpEndpoint": ("enabled", "disabled"),
-    "metadataOptions.httpTokens": ("optional", "required"),
-    "metadataOptions.instanceMetadataTags": ("enabled", "disabled"),
-    f"{_RESERVED}.capacityReservationPreference": ("open", "none", "capacity-reservations-only"),
-    "instanceMarketOptions.marketType": ("spot", "capacity-block", "interruptible-capacity-reservation"),
-}
-"""What the provider lets pass, from EC2's own enumerations."""
 _VERSIONS = "__versions"
 """Output that keeps what each version of a template says."""
 _NO_NEW_VERSION = {"tags", "tagsAll", "defaultVersion", "updateDefaultVersion"}
@@ -42,10 +34,6 @@ def _check_template(inputs: Properties) -> Iterator[Failure]:
     yield from at_most_one_of(inputs, "instanceType", "instanceRequirements")
     yield from at_most_one_of(inputs, "updateDefaultVersion", "defaultVersion")
     yield from at_most_one_of(inputs, "vpcSecurityGroupIds", "securityGroupNames")
-    for path, allowed in _CHOICES.items():
-        value = first(inputs, path)
-        if value not in (None, "", UNKNOWN, *allowed):
-            yield Failure(path, f"expected {path} to be one of {list(allowed)}, got {value!r}")
     hops = first(inputs, "metadataOptions.httpPutResponseHopLimit")
     if isinstance(hops, int) and not 1 <= hops <= 64:
         path = "metadataOptions.httpPutResponseHopLimit"

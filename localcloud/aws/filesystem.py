@@ -21,22 +21,15 @@ BACKUP = "aws:fsx/backup:Backup"
 _MOUNT_NAME_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _THROUGHPUT = (12, 40, 50, 100, 125, 200, 250, 500, 1000)
 _MOST_LINKS = 8
-_EVENTS = ("NEW", "CHANGED", "DELETED")
 
 
 def _check(inputs: Properties) -> Iterator[Failure]:
-    yield from among(inputs, "deploymentType", ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"))
-    yield from among(inputs, "storageType", ("SSD", "HDD", "INTELLIGENT_TIERING"))
+    key = inputs.get("kmsKeyId")
+    if isinstance(key, str) and UNKNOWN not in key and not key.startswith("arn:"):
+        yield Failure("kmsKeyId", f'"kms_key_id" ({key}) is an invalid ARN: arn: invalid prefix')
     yield from among(inputs, "perUnitStorageThroughput", _THROUGHPUT)
-    yield from among(inputs, "dataCompressionType", ("NONE", "LZ4"))
-    yield from among(inputs, "driveCacheType", ("NONE", "READ"))
     yield from among(inputs, "fileSystemTypeVersion", ("2.10", "2.12", "2.15"))
     yield from in_range(inputs, "storageCapacity", 1200)
-    yield from in_range(inputs, "automaticBackupRetentionDays", 0, 90)
-    mode = first(inputs, "metadataConfiguration.mode")
-    if mode not in (None, UNKNOWN, "AUTOMATIC", "USER_PROVISIONED"):
-        path = "metadataConfiguration.mode"
-        yield Failure(path, f"expected {path} to be one of ['AUTOMATIC', 'USER_PROVISIONED'], got {mode!r}")
     start = inputs.get("weeklyMaintenanceStartTime")
     if start not in (None, UNKNOWN) and not re.fullmatch(r"[1-7]:([01]\d|2[0-3]):[0-5]\d", start):
         yield Failure("weeklyMaintenanceStartTime", f"must be in the format d:HH:MM, as in 7:03:00; got {start}")
@@ -45,6 +38,13 @@ def _check(inputs: Properties) -> Iterator[Failure]:
             "metadataConfiguration",
             "metadata_configuration can only be set when deployment type is PERSISTENT_2",
         )
+
+
+def _judge(call: Call) -> None:
+    lustre.judge(call)
+    if call.old is not None and call.inputs.get("automaticBackupRetentionDays") and links_of(call, call.id):
+        text = f"{call.id} is linked to S3, and such a file system has no backups"
+        raise Refusal("BadRequest", f"automaticBackupRetentionDays: {text}")
 
 
 def _replaces(old: Properties, new: Properties) -> Iterable[str]:
@@ -77,6 +77,18 @@ def _create(call: Call) -> Properties:
     }
 
 
+def _elsewhere(id_: str, region: str) -> Properties:
+    """Of a filesystem that was there before: what a program needs to mount it."""
+    if not re.fullmatch(r"fs-[0-9a-f]{8,}", id_):
+        raise Refusal("FileSystemNotFound", f"File system '{id_}' does not exist.")
+    return {
+        "id": id_,
+        "dnsName": f"{id_}.fsx.{region}.amazonaws.com",
+        "mountName": f"{id_[-5:]}bmv",
+        "efaEnabled": False,
+    }
+
+
 def _version(inputs: Properties) -> str:
     """What FSx takes where none is said."""
     if inputs["deploymentType"] != "PERSISTENT_2":
@@ -89,11 +101,6 @@ def _check_link(inputs: Properties) -> Iterator[Failure]:
         path = inputs.get(name)
         if isinstance(path, str) and UNKNOWN not in path and not path.startswith(begin):
             yield Failure(name, f"it must begin with {begin}; got {path}")
-    for policy in ("autoImportPolicy", "autoExportPolicy"):
-        for event in first(inputs, f"s3.{policy}.events") or ():
-            if event not in (UNKNOWN, *_EVENTS):
-                path = f"s3.{policy}.events"
-                yield Failure(path, f"expected {path} to be one of {list(_EVENTS)}, got {event!r}")
 
 
 def _judge_link(call: Call) -> None:
@@ -102,7 +109,7 @@ def _judge_link(call: Call) -> None:
     if system is not None:
         _judge_linked(system)
     path = call.inputs["fileSystemPath"]
-    others = [r for r in call.others() if r.inputs["fileSystemId"] == call.inputs["fileSystemId"]]
+    others = links_of(call, call.inputs["fileSystemId"])
     if call.old is None and len(others) >= _MOST_LINKS:
         raise Refusal("ServiceLimitExceeded", f"fileSystemId: it has {len(others)} associations; {_MOST_LINKS} is all")
     for other in others:
@@ -132,6 +139,12 @@ def _judge_linked(system: Record) -> None:
         )
     if said.get("importPath"):
         raise Refusal("BadRequest", f"fileSystemId: {system.id} is linked to S3 by importPath already")
+    if said.get("automaticBackupRetentionDays"):
+        raise Refusal("BadRequest", f"fileSystemId: {system.id} has automatic backups, which no linked file system has")
+
+
+def links_of(call: Call, system: str) -> list[Record]:
+    return [link for link in call.others(ASSOCIATION) if link.inputs["fileSystemId"] == system]
 
 
 def _overlap(one: str, other: str) -> bool:
@@ -141,14 +154,20 @@ def _overlap(one: str, other: str) -> bool:
 
 def _judge_backup(call: Call) -> None:
     system = call.find(LUSTRE, call.inputs.get("fileSystemId"))
-    if system is not None and system.inputs["deploymentType"].startswith("SCRATCH"):
+    if system is None:
+        return
+    if system.inputs["deploymentType"].startswith("SCRATCH"):
         raise Refusal("BadRequest", f"fileSystemId: {system.id} is a scratch file system, which has no backups")
+    if links_of(call, system.id):
+        raise Refusal("BadRequest", f"fileSystemId: {system.id} is linked to S3, and such a file system has no backups")
 
 
 def _delete(call: Call) -> None:
     """A persistent filesystem leaves its last state as a backup, unless that was declined before."""
     if call.inputs["skipFinalBackup"] or call.inputs["deploymentType"].startswith("SCRATCH"):
         return
+    if links_of(call, call.id):
+        raise Refusal("BadRequest", f"skipFinalBackup: {call.id} is linked to S3, so that no final backup can be taken")
     arn = f"arn:aws:fsx:{call.scope.replace('/', ':')}:backup/"
     id_ = new_id("backup")
     call.tx.put(
@@ -190,9 +209,10 @@ KINDS = (
         defaults={"deploymentType": "SCRATCH_1", "storageType": "SSD", "skipFinalBackup": True},
         refs=(Ref(path="subnetIds", target=SUBNET), Ref(path="securityGroupIds[]", target=SECURITY_GROUP)),
         check=_check,
-        judge=lustre.judge,
+        judge=_judge,
         create=_create,
         delete=_delete,
+        elsewhere=_elsewhere,
         not_found="FileSystemNotFound",
     ),
     AwsKind(

@@ -12,26 +12,16 @@ from dataclasses import replace
 
 from localcloud.aws.capacity import Census
 from localcloud.aws.compute import LAUNCH_TEMPLATE
-from localcloud.aws.kind import AwsKind, among
+from localcloud.aws.kind import AwsKind
 from localcloud.aws.launches import Launch, fill, judge_launch, launch_of
 from localcloud.aws.network import SUBNET
 from localcloud.aws.nodes import FLEET, INSTANCE, Nodes, as_output, nodes_of, without
 from localcloud.kinds import Call, Ref, Refusal
-from localcloud.schema import Failure
 from localcloud.store import Record
-from localcloud.values import UNKNOWN, Properties, first
+from localcloud.values import Properties
 
 _CAPACITY = "targetCapacitySpecification"
 _MODIFIABLE = (_CAPACITY, "excessCapacityTerminationPolicy", "launchTemplateConfigs", "context")
-
-
-def _check(inputs: Properties) -> Iterator[Failure]:
-    yield from among(inputs, "type", ("maintain", "request", "instant"))
-    path = f"{_CAPACITY}.defaultTargetCapacityType"
-    default = first(inputs, path)
-    allowed = ("on-demand", "spot", "capacity-block", "reserved-capacity")
-    if default not in (None, UNKNOWN, *allowed):
-        yield Failure(path, f"expected {path} to be one of {list(allowed)}, got {default!r}")
 
 
 def _judge(call: Call) -> None:
@@ -211,7 +201,6 @@ KINDS = (
             ),
             Ref(path="launchTemplateConfigs[].overrides[].subnetId", target=SUBNET, holds=False),
         ),
-        check=_check,
         judge=_judge,
         derive=_derive,
         delete=_delete,

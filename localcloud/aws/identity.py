@@ -28,7 +28,6 @@ def _unique(prefix: str) -> str:
 
 def _check_role(inputs: Properties) -> Iterator[Failure]:
     yield from json_text(inputs, "assumeRolePolicy")
-    yield from in_range(inputs, "maxSessionDuration", 3600, 43200)
     yield from _check_length(inputs, 64)
 
 
@@ -40,7 +39,6 @@ def _check_length(inputs: Properties, most: int) -> Iterator[Failure]:
 
 def _check_key(inputs: Properties) -> Iterator[Failure]:
     yield from in_range(inputs, "deletionWindowInDays", 7, 30)
-    yield from in_range(inputs, "rotationPeriodInDays", 90, 2560)
 
 
 def _created(prefix: str):

@@ -59,6 +59,13 @@ def instance_type(name: str) -> InstanceType | None:
     return InstanceType(name, vcpus, tuple(architectures), tuple(purchases), tuple(strategies), efa, pairs)
 
 
+def described(name: str) -> dict[str, Any] | None:
+    """What programs may ask of a type, as outputs of `ec2.getInstanceType`."""
+    if not is_known():
+        return None
+    return kept(f"instance-types/moto-{_version()}-{_FORMAT}/described-{name}.json", lambda: _description(name))
+
+
 def is_misspelt(name: str) -> bool:
     """Of a type that is not known: whether its family is, so that it is no newer family but a size that is not."""
     family = name.partition(".")[0]
@@ -116,6 +123,55 @@ def _row(facts: dict[str, Any]) -> list[Any]:
         network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
         [[card["MaximumNetworkInterfaces"], int("efa" in card["InterfaceTypes"])] for card in cards],
     ]
+
+
+def _description(name: str) -> dict[str, Any] | None:
+    facts = (_data(_TYPES) or {}).get(name)
+    if facts is None:
+        return None
+    cpu, network, storage = facts["VCpuInfo"], facts["NetworkInfo"], facts.get("InstanceStorageInfo", {})
+    gpus = facts.get("GpuInfo", {}).get("Gpus", [])
+    return {
+        "bareMetal": facts["BareMetal"],
+        "currentGeneration": facts["CurrentGeneration"],
+        "defaultVcpus": cpu["DefaultVCpus"],
+        "defaultCores": cpu.get("DefaultCores"),
+        "defaultThreadsPerCore": cpu.get("DefaultThreadsPerCore"),
+        "ebsOptimizedSupport": facts["EbsInfo"]["EbsOptimizedSupport"],
+        "efaSupported": network["EfaSupported"],
+        "efaMaximumInterfaces": network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
+        "enaSupport": network["EnaSupport"],
+        "gpuses": [
+            {"count": g["Count"], "manufacturer": g["Manufacturer"], "name": g["Name"], "memorySize": _mib(g)}
+            for g in gpus
+        ],
+        "totalGpuMemory": facts.get("GpuInfo", {}).get("TotalGpuMemoryInMiB", 0),
+        "hypervisor": facts.get("Hypervisor", ""),
+        "instanceStorageSupported": facts["InstanceStorageSupported"],
+        "totalInstanceStorage": storage.get("TotalSizeInGB", 0),
+        "maximumIpv4AddressesPerInterface": network["Ipv4AddressesPerInterface"],
+        "maximumNetworkCards": network["MaximumNetworkCards"],
+        "maximumNetworkInterfaces": network["MaximumNetworkInterfaces"],
+        "memorySize": _mib(facts),
+        "networkCards": [
+            {
+                "index": card["NetworkCardIndex"],
+                "maximumInterfaces": card["MaximumNetworkInterfaces"],
+                "performance": card["NetworkPerformance"],
+                "baselineBandwidth": card.get("BaselineBandwidthInGbps"),
+                "peakBandwidth": card.get("PeakBandwidthInGbps"),
+            }
+            for card in network["NetworkCards"]
+        ],
+        "networkPerformance": network["NetworkPerformance"],
+        "supportedArchitectures": facts["ProcessorInfo"]["SupportedArchitectures"],
+        "supportedPlacementStrategies": facts["PlacementGroupInfo"]["SupportedStrategies"],
+        "supportedUsagesClasses": facts["SupportedUsageClasses"],
+    }
+
+
+def _mib(facts: dict[str, Any]) -> int:
+    return facts["MemoryInfo"]["SizeInMiB"]
 
 
 def _offers_of(region: str) -> dict[str, list[str]] | None:

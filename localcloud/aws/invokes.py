@@ -6,8 +6,10 @@ import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from localcloud.aws import lookups, searches
+from localcloud.aws.documents import policy_document
 from localcloud.aws.instance_types import zones_with
-from localcloud.aws.kind import LOCAL_ID
+from localcloud.aws.kind import LOCAL_ID, partition_of
 from localcloud.aws.offerings import Offering, soonest
 from localcloud.aws.zones import zones_of
 from localcloud.kinds import Refusal
@@ -35,6 +37,29 @@ def _region(cloud: Aws, args: Properties) -> Properties:
         "name": region,
         "description": region,
         "endpoint": f"ec2.{region}.amazonaws.com",
+    }
+
+
+_ENDINGS = {"aws-cn": "amazonaws.com.cn"}
+
+
+def _partition(cloud: Aws, _: Properties) -> Properties:
+    partition = partition_of(cloud.region)
+    ending = _ENDINGS.get(partition, "amazonaws.com")
+    reverse = ".".join(reversed(ending.split(".")))
+    return {"id": partition, "partition": partition, "dnsSuffix": ending, "reverseDnsPrefix": reverse}
+
+
+def _service_principal(cloud: Aws, args: Properties) -> Properties:
+    """Nearly all services have the same name in all regions."""
+    region, service = args.get("region") or cloud.region, args["serviceName"]
+    reverse = _partition(cloud, {})["reverseDnsPrefix"]
+    return {
+        "id": f"{reverse}.{region}.{service}",
+        "name": f"{service}.amazonaws.com",
+        "serviceName": service,
+        "suffix": "amazonaws.com",
+        "region": region,
     }
 
 
@@ -117,8 +142,13 @@ def _block_offering(cloud: Aws, args: Properties) -> Properties:
 FUNCTIONS: dict[str, Callable[..., Properties]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": _caller,
     "aws:index/getRegion:getRegion": _region,
+    "aws:index/getPartition:getPartition": _partition,
+    "aws:index/getServicePrincipal:getServicePrincipal": _service_principal,
     "aws:index/getAvailabilityZones:getAvailabilityZones": _zones,
     "aws:ssm/getParameter:getParameter": _parameter,
     "aws:ec2/getAmi:getAmi": _image,
     "aws:ec2/getCapacityBlockOffering:getCapacityBlockOffering": _block_offering,
+    "aws:iam/getPolicyDocument:getPolicyDocument": policy_document,
+    **lookups.FUNCTIONS,
+    **searches.FUNCTIONS,
 }

@@ -43,6 +43,12 @@ class AwsKind(Kind):
     """Whether a deletion only forgets it, while the cloud keeps it."""
 
 
+def partition_of(region: str) -> str:
+    if region.startswith("cn-"):
+        return "aws-cn"
+    return "aws-us-gov" if region.startswith("us-gov-") else "aws"
+
+
 def one_of(inputs: Properties, *names: str) -> Iterator[Failure]:
     """Exactly one of them must be given."""
     given = [name for name in names if inputs.get(name) not in (None, "", [])]

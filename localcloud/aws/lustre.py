@@ -41,6 +41,8 @@ def judge(call: Call) -> None:
     else:
         _judge_size(call)
     _judge_metadata(call.inputs)
+    if _changes(call, "storageCapacity"):
+        _judge_growth(call.inputs)
     if call.old is None:
         _judge_network(call)
     elif call.inputs.get("efaEnabled") and _changes(call, "perUnitStorageThroughput"):
@@ -149,6 +151,20 @@ def _judge_metadata(inputs: Properties) -> None:
         raise _bad("metadataConfiguration.iops", f"it must be {values} or a multiple of {_METADATA_STEP}; found {iops}")
 
 
+def _judge_growth(inputs: Properties) -> None:
+    capacity, iops = inputs.get("storageCapacity") or 0, first(inputs, "metadataConfiguration.iops")
+    rows = [row for row in _data()["metadata"] if row[0] <= capacity]
+    if not iops or not rows:
+        return
+    least = rows[-1][1] * (capacity // rows[-1][0] if rows[-1] is _data()["metadata"][-1] else 1)
+    if iops < least:
+        raise _bad(
+            "storageCapacity",
+            f"Unable to perform the storage capacity update: {capacity} GiB need at least {least} metadata IOPS, and "
+            f"{iops} are provisioned",
+        )
+
+
 def _judge_network(call: Call) -> None:
     subnet = call.find(SUBNET, call.inputs["subnetIds"])  # the SDK takes the one subnet as a string
     groups = call.inputs.get("securityGroupIds") or _default_group(call, subnet)
@@ -201,6 +217,10 @@ def _judge_rules(call: Call, groups: list[str]) -> None:
             return
 
 
-@cache
 def _tiers() -> list[Properties]:
-    return tomllib.loads(Path(__file__).with_name("lustre.toml").read_text())["tier"]
+    return _data()["tier"]
+
+
+@cache
+def _data() -> Properties:
+    return tomllib.loads(Path(__file__).with_name("lustre.toml").read_text())

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from localcloud.aws import instance_types
 from localcloud.aws.capacity import CAPACITY_BLOCK, RESERVATION, Census, Room, judge_held, room, state_of, zone_id
-from localcloud.aws.kind import AwsKind, among, in_range
+from localcloud.aws.kind import AwsKind, in_range
 from localcloud.aws.network import new_id
 from localcloud.aws.nodes import refuse_while_running, running
 from localcloud.aws.offerings import offering_of
@@ -23,26 +23,6 @@ from localcloud.values import UNKNOWN, Properties
 
 PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
 _TARGET = "capacityReservationTarget"
-_PLATFORMS = (
-    "Linux/UNIX",
-    "Red Hat Enterprise Linux",
-    "SUSE Linux",
-    "Windows",
-    "Windows with SQL Server",
-    "Windows with SQL Server Enterprise",
-    "Windows with SQL Server Standard",
-    "Windows with SQL Server Web",
-    "Linux with SQL Server Standard",
-    "Linux with SQL Server Web",
-    "Linux with SQL Server Enterprise",
-    "RHEL with SQL Server Standard",
-    "RHEL with SQL Server Enterprise",
-    "RHEL with SQL Server Web",
-    "RHEL with HA",
-    "RHEL with HA and SQL Server Standard",
-    "RHEL with HA and SQL Server Enterprise",
-    "Ubuntu Pro",
-)
 
 
 def judge_type(call: Call, name: str) -> None:
@@ -74,7 +54,6 @@ def judge_offered(call: Call, name: str, zone: str) -> None:
 
 def _check_placement(inputs: Properties) -> Iterator[Failure]:
     strategy = inputs.get("strategy")
-    yield from among(inputs, "strategy", ("cluster", "partition", "spread"))
     for name, of in (("partitionCount", "partition"), ("spreadLevel", "spread")):
         if inputs.get(name) is not None and strategy not in (of, UNKNOWN):
             yield Failure(name, f'{name} must not be set when strategy = "{strategy}"')
@@ -99,10 +78,6 @@ def judge_zone_of_group(call: Call, group: str, zone: str) -> None:
 
 def _check_reservation(inputs: Properties) -> Iterator[Failure]:
     yield from in_range(inputs, "instanceCount", 1, 1000)
-    yield from among(inputs, "instanceMatchCriteria", ("open", "targeted"))
-    yield from among(inputs, "instancePlatform", _PLATFORMS)
-    yield from among(inputs, "endDateType", ("unlimited", "limited"))
-    yield from among(inputs, "tenancy", ("default", "dedicated"))
 
 
 def _judge_reservation(call: Call) -> None:
@@ -235,7 +210,6 @@ KINDS = (
         id_prefix="cr",
         arn=_EC2 + "capacity-reservation/{id}",
         immutable=("capacityBlockOfferingId", "instancePlatform"),
-        check=lambda inputs: among(inputs, "instancePlatform", _PLATFORMS),
         create=_create_block,
         forgotten=True,
         not_found="InvalidCapacityReservationId.NotFound",

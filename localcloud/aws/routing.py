@@ -1,4 +1,4 @@
-"""Gateways, NAT, route tables and endpoints: the ways in and out of a VPC."""
+"""Gateways, NAT and route tables: the ways in and out of a VPC. To services of AWS: `endpoints`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator
 
 from localcloud.aws.kind import AwsKind, one_of
-from localcloud.aws.network import ROUTE_TABLE, SECURITY_GROUP, SUBNET, VPC, new_id, take_address, vpc_of
+from localcloud.aws.network import ROUTE_TABLE, SUBNET, VPC, new_id, take_address, vpc_of
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
 from localcloud.store import Record
@@ -18,7 +18,6 @@ NAT_GATEWAY = "aws:ec2/natGateway:NatGateway"
 EIP = "aws:ec2/eip:Eip"
 ROUTE = "aws:ec2/route:Route"
 ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
-ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
 _ATTACHMENT = "aws:ec2/internetGatewayAttachment:InternetGatewayAttachment"
 
 _DESTINATIONS = ("destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId")
@@ -137,63 +136,6 @@ def _judge_association(call: Call) -> None:
             )
 
 
-def _judge_endpoint(call: Call) -> None:
-    service = call.inputs.get("serviceName", "")
-    region = call.inputs.get("serviceRegion") or call.region
-    if service.startswith("com.amazonaws.") and f".{region}." not in service:
-        raise Refusal("InvalidServiceName", f"The Vpc Endpoint Service '{service}' does not exist in {region}")
-    gateway = call.inputs["vpcEndpointType"] == "Gateway"
-    if gateway and service.rpartition(".")[2] not in ("s3", "dynamodb", "s3express"):
-        raise Refusal(
-            "InvalidParameter",
-            f"Endpoint type (Gateway) does not match available service types of {service}: Interface",
-        )
-    _judge_places_of_endpoint(call)
-
-
-def _judge_places_of_endpoint(call: Call) -> None:
-    vpc = call.find(VPC, call.inputs["vpcId"])
-    zones: dict[str, str] = {}
-    for i, id_ in enumerate(call.inputs.get("subnetIds") or []):
-        subnet = call.find(SUBNET, id_)
-        if subnet is None:
-            continue
-        zone = subnet.outputs["availabilityZone"]
-        if zone in zones:
-            raise Refusal(
-                "DuplicateSubnetsInSameZone",
-                f"subnetIds[{i}]: Found another VPC endpoint subnet in the availability zone of {id_}: {zones[zone]}",
-            )
-        zones[zone] = id_
-        if call.old is None:
-            take_address(call, subnet)
-    for name, token in (("subnetIds", SUBNET), ("routeTableIds", ROUTE_TABLE), ("securityGroupIds", SECURITY_GROUP)):
-        for i, id_ in enumerate(call.inputs.get(name) or []):
-            record = call.find(token, id_)
-            if vpc is not None and record is not None and vpc_of(record) != vpc.id:
-                raise Refusal("InvalidParameter", f"{name}[{i}]: {id_} does not belong to {vpc.id}")
-    wants_dns = call.inputs.get("privateDnsEnabled") and call.inputs["vpcEndpointType"] == "Interface"
-    if wants_dns and vpc is not None and not (vpc.inputs["enableDnsSupport"] and vpc.inputs.get("enableDnsHostnames")):
-        raise Refusal(
-            "InvalidParameter",
-            "privateDnsEnabled: Enabling private DNS requires both enableDnsSupport and enableDnsHostnames VPC "
-            f"attributes set to true for {vpc.id}",
-        )
-
-
-def _create_endpoint(call: Call) -> Properties:
-    gateway = call.inputs["vpcEndpointType"] == "Gateway"
-    return {
-        "state": "available",
-        "requesterManaged": False,
-        "ipAddressType": "ipv4",
-        "prefixListId": new_id("pl") if gateway else "",
-        "cidrBlocks": [],
-        "dnsEntries": [],
-        "networkInterfaceIds": [] if gateway else [new_id("eni") for _ in call.inputs.get("subnetIds", [])],
-    }
-
-
 _EC2 = "arn:{partition}:ec2:{region}:{account}:"
 
 KINDS = (
@@ -271,23 +213,5 @@ KINDS = (
         ),
         check=lambda inputs: one_of(inputs, "subnetId", "gatewayId"),
         judge=_judge_association,
-    ),
-    AwsKind(
-        token=ENDPOINT,
-        id_prefix="vpce",
-        arn=_EC2 + "vpc-endpoint/{id}",
-        owned=True,
-        immutable=("serviceName", "vpcEndpointType", "vpcId", "serviceRegion"),
-        replaces=lambda _, new: () if new.get("vpcEndpointType") == "Interface" else ("privateDnsEnabled",),
-        defaults={"vpcEndpointType": "Gateway"},
-        refs=(
-            Ref(path="vpcId", target=VPC),
-            Ref(path="routeTableIds[]", target=ROUTE_TABLE, holds=False),
-            Ref(path="subnetIds[]", target=SUBNET),
-            Ref(path="securityGroupIds[]", target=SECURITY_GROUP),
-        ),
-        judge=_judge_endpoint,
-        create=_create_endpoint,
-        not_found="InvalidVpcEndpointId.NotFound",
     ),
 )

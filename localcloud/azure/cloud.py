@@ -15,6 +15,7 @@ from localcloud.azure import (
     filesystem,
     identity,
     invokes,
+    models,
     network,
     objects,
     operations,
@@ -124,6 +125,9 @@ class Azure(LocalCloud):
         if tx.get("", kind.token, id_):
             raise Refusal("", f"cannot create already existing resource '{id_}'", status=409)
         return id_
+
+    def judge_by_the_model(self, call: Call) -> None:
+        models.judge(call)
 
     def as_outputs(self, inputs: Properties, call: Call | None = None) -> Properties:
         # Identities are given as a list of ids and come back as a map of what they are.

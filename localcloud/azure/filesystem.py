@@ -1,4 +1,4 @@
-"""Azure Managed Lustre.
+"""Azure Managed Lustre, and the jobs that move files between it and a container.
 
 Public reports show the code of the quota only; the others are the general one of the service, and the words are ours.
 """
@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from localcloud.azure.identity import IDENTITY, ROLE_ASSIGNMENT, role_of
 from localcloud.azure.inline_subnets import SUBNET
 from localcloud.azure.kind import AzureKind
 from localcloud.azure.objects import CONTAINER, STORAGE_ACCOUNT
@@ -25,8 +26,14 @@ from localcloud.values import UNKNOWN, Properties, first
 
 LUSTRE = "azure-native:storagecache:AmlFilesystem"
 _TIME = r"^([0-9]|0[0-9]|1[0-9]|2[0-3]):[0-5][0-9]$"
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _HSM = "hsm.settings"
+_KEY = "encryptionSettings.keyEncryptionKey"
+_KEY_URL = r"^https://[^/]+/keys/[^/]+/[0-9a-f]{32}$"
+_ROLES_OF_LINK = {"17d1049b-9a84-46fb-8f53-869881c3d3ab", "ba92f5b4-2d11-453d-a403-e96b0029c9fe"}
+"""Storage Account Contributor and Storage Blob Data Contributor, of the service's own principal. Which of a tenant's
+principals that is, is not known here: any one that is no identity of ours and has both is taken for it."""
+_PREFIX = r"^/"
+_MOST_PREFIXES = {"autoExportPrefixes": 1, "autoImportPrefixes": 100, "importPrefixes": 100}
 
 
 def _check(inputs: Properties) -> Iterator[Failure]:
@@ -42,11 +49,12 @@ def _check(inputs: Properties) -> Iterator[Failure]:
 def _judge(call: Call) -> None:
     raise_first(_tier_refusals(call.inputs))
     raise_first(bad_zones(call, most=1))
-    raise_first(_hsm_refusals(call))
     unchangeable(call, "sku", "hsm", "encryptionSettings")
+    raise_first(_key_refusals(call.inputs))
     same_region(call, "filesystemSubnet")
     if call.old is not None:
         return
+    raise_first(_hsm_refusals(call))
     _judge_number(call)
     subnet = call.find(SUBNET, call.inputs["filesystemSubnet"])
     if subnet is not None:
@@ -63,9 +71,6 @@ def _tier_refusals(inputs: Properties) -> Iterator[Refusal]:
         step = tier["step_tib"]
         text = f"The storage capacity of {name} must be a multiple of {step} TiB, {step} at least; found {capacity}."
         yield invalid("storageCapacityTiB", text)
-    day = first(inputs, "maintenanceWindow.dayOfWeek")
-    if day not in _DAYS:
-        yield invalid("maintenanceWindow.dayOfWeek", f"'{day}' is not one of {', '.join(_DAYS)}.")
 
 
 def _judge_number(call: Call) -> None:
@@ -103,6 +108,32 @@ def _hsm_refusals(call: Call) -> Iterator[Refusal]:
     account = call.find(STORAGE_ACCOUNT, accounts[0])
     if account is not None and account.inputs.get("allowSharedKeyAccess") is False:
         yield invalid(f"{_HSM}.container", f"Shared key access must be allowed on {accounts[0]}.")
+    elif account is not None and not _let_in(call, accounts[0]):
+        text = f"Storage Container {data} is not found or is inaccessible."
+        yield invalid(f"{_HSM}.container", text)
+
+
+def _let_in(call: Call, account: str) -> bool:
+    """Whether a principal of the tenant has both roles on the account or on what it lies in."""
+    ours = {record.outputs.get("principalId") for record in call.tx.of_type(IDENTITY)}
+    roles: dict[str, set[str]] = {}
+    for record in call.tx.of_type(ROLE_ASSIGNMENT):
+        scope, principal = (str(record.inputs.get(name, "")).casefold() for name in ("scope", "principalId"))
+        within = f"{account.casefold()}/".startswith(f"{scope.rstrip('/')}/")
+        if within and record.inputs.get("principalId") not in ours:
+            roles.setdefault(principal, set()).add(role_of(record.inputs))
+    return any(held >= _ROLES_OF_LINK for held in roles.values())
+
+
+def _key_refusals(inputs: Properties) -> Iterator[Refusal]:
+    url = first(inputs, f"{_KEY}.keyUrl")
+    if url is None:
+        return
+    if not re.match(_KEY_URL, str(url)):
+        yield invalid(f"{_KEY}.keyUrl", f"The key URL '{url}' must name a key and its version.")
+    if not first(inputs, "identity.userAssignedIdentities"):
+        text = "A user-assigned identity that can use the key is needed."
+        yield invalid("identity", text)
 
 
 def _prefix_for(capacity: float) -> int:
@@ -137,11 +168,56 @@ def _create(call: Call) -> Properties:
     }
 
 
+def _elsewhere(id_: str, _region: str) -> Properties:
+    """Of a filesystem that was there before: what a program needs to mount it."""
+    if not re.search(r"/providers/Microsoft\.StorageCache/amlFilesystems/[\w-]+$", id_, re.IGNORECASE):
+        raise Refusal("ResourceNotFound", f"The Resource '{id_}' was not found.", status=404)
+    address = "10.60.0.4"
+    return {"name": id_.rpartition("/")[2], "clientInfo": {"mgsAddress": address, "lustreVersion": "2.15"}}
+
+
+def _judge_job(call: Call) -> None:
+    """Jobs move files of a filesystem that was made with containers, one job at a time."""
+    filesystem_id, _, job = call.id.rpartition("/")[0].rpartition("/")
+    found = call.tx.with_id(filesystem_id)
+    settings = first(found[0].inputs, _HSM) if found else None
+    if settings is None:
+        raise invalid("amlFilesystemName", f"{filesystem_id} has no blob integration.")
+    for name, most in _MOST_PREFIXES.items():
+        prefixes = call.inputs.get(name) or []
+        if len(prefixes) > most:
+            raise invalid(name, f"{most} at most; found {len(prefixes)}.")
+        for i, prefix in enumerate(prefixes):
+            if not re.match(_PREFIX, str(prefix)):
+                raise invalid(f"{name}[{i}]", f"A path begins with a slash; found '{prefix}'.")
+    if job == "autoImportJobs":
+        _judge_change_feed(call, str(settings["container"]))
+    if call.inputs.get("adminStatus", "Enable") != "Enable" and job.startswith("auto"):
+        return
+    for record in call.tx.below(filesystem_id):
+        if record.type in _JOBS and record.id != call.id and record.inputs.get("adminStatus", "Enable") == "Enable":
+            text = f"Another import or export job is in progress: {record.id}."
+            raise Refusal("Conflict", text, status=409)
+
+
+def _judge_change_feed(call: Call, container: str) -> None:
+    account = call.find(STORAGE_ACCOUNT, container.rpartition("/blobServices/")[0])
+    if account is not None and account.inputs.get("isHnsEnabled"):
+        text = "The change feed, which automatic import follows, is not supported with a hierarchical namespace."
+        raise invalid("amlFilesystemName", text)
+
+
 def _throughput(call: Call) -> Properties:
     tier = re.search(r"-(\d+)$", str(first(call.inputs, "sku.name", "")))
     per_tib = int(tier[1]) if tier else 0
     return {"throughputProvisionedMBps": int(per_tib * call.inputs["storageCapacityTiB"])}
 
+
+_JOBS = {
+    "azure-native:storagecache:AutoExportJob": "autoExportJob",
+    "azure-native:storagecache:AutoImportJob": "autoImportJob",
+    "azure-native:storagecache:ImportJob": "importJob",
+}
 
 KINDS = (
     AzureKind(
@@ -151,8 +227,10 @@ KINDS = (
         shortest=2,
         pattern=r"^[0-9a-zA-Z][-0-9a-zA-Z_]*[0-9a-zA-Z]$",
         immutable=("location", "zones", "storageCapacityTiB", "filesystemSubnet"),
+        elsewhere=_elsewhere,
         refs=(
             Ref(path="filesystemSubnet", target=SUBNET),
+            Ref(path="identity.userAssignedIdentities[]", target=IDENTITY, holds=False),
             Ref(path=f"{_HSM}.container", target=CONTAINER),
             Ref(path=f"{_HSM}.loggingContainer", target=CONTAINER),
         ),
@@ -161,5 +239,18 @@ KINDS = (
         judge=_judge,
         create=_create,
         derive=_throughput,
+    ),
+    *(
+        AzureKind(
+            token=token,
+            path=f"Microsoft.StorageCache/amlFilesystems/{{amlFilesystemName}}/{word}s/{{{word}Name}}",
+            api="2025-07-01",
+            shortest=2,
+            pattern=r"^[0-9a-zA-Z][-0-9a-zA-Z_]*[0-9a-zA-Z]$",
+            immutable=("location",),
+            judge=_judge_job,
+            create=lambda _: {"systemData": {"createdBy": str(uuid.UUID(int=0)), "createdByType": "Application"}},
+        )
+        for token, word in _JOBS.items()
     ),
 )

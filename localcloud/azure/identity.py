@@ -31,7 +31,7 @@ def _judge_assignment(call: Call) -> None:
     cloud = cast("Azure", call.cloud)
     if cloud.is_ours(call.tx, scope) and not call.tx.with_id(scope):
         raise Refusal("ResourceNotFound", f"The resource '{scope}' was not found.", status=404, target="scope")
-    if call.old and _role(call.old.inputs) != _role(call.inputs):
+    if call.old and role_of(call.old.inputs) != role_of(call.inputs):
         text = "Tenant ID, application ID, principal ID, and scope are not allowed to be updated."
         raise Refusal("RoleAssignmentUpdateNotPermitted", text, target="roleDefinitionId")
     raise_first(_principal_refusals(call))
@@ -46,7 +46,7 @@ def _form_refusals(inputs: Properties) -> Iterator[Refusal]:
         text = f"The role assignment ID '{name}' is not valid. The role assignment ID must be a GUID."
         yield Refusal("InvalidRoleAssignmentId", text, target="roleAssignmentName")
     if "/providers/microsoft.authorization/roledefinitions/" not in role.casefold() or not re.match(
-        _GUID, _role(inputs)
+        _GUID, role_of(inputs)
     ):
         text = (
             f"The role definition ID '{role}' is not valid: it looks like "
@@ -81,10 +81,10 @@ def _principal_refusals(call: Call) -> Iterator[Refusal]:
 
 
 def _grant(inputs: Properties) -> tuple[str, ...]:
-    return (str(inputs["scope"]).casefold(), str(inputs["principalId"]).casefold(), _role(inputs))
+    return (str(inputs["scope"]).casefold(), str(inputs["principalId"]).casefold(), role_of(inputs))
 
 
-def _role(inputs: Properties) -> str:
+def role_of(inputs: Properties) -> str:
     """The GUID: a definition has several ids, with and without the subscription."""
     return str(inputs["roleDefinitionId"]).rpartition("/")[2].casefold()
 

@@ -116,8 +116,38 @@ def _services(subnet: Properties) -> list[str]:
     return sorted(str(service) for _, service in at(subnet, "delegations[].serviceName"))
 
 
+_BASTION_TIERS = ("Developer", "Basic", "Standard", "Premium")
+_OF_STANDARD = ("enableFileCopy", "enableIpConnect", "enableShareableLink", "enableTunneling")
+"""Source: Azure Bastion configuration settings, SKUs."""
+
+
+def _bastion_refusals(call: Call) -> Iterator[Refusal]:
+    tier = _bastion_tier(call.inputs)
+    if tier < _BASTION_TIERS.index("Standard"):
+        for name in _OF_STANDARD:
+            if call.inputs.get(name) is True:
+                text = f"Bastion host {call.id} of the sku {_BASTION_TIERS[tier]} has no {name}: it needs Standard."
+                yield Refusal("BadRequest", text, target=name)
+    if call.old is not None and tier < (before := _bastion_tier(call.old.inputs)):
+        text = f"The sku of {call.id} cannot be lowered from {_BASTION_TIERS[before]} to {_BASTION_TIERS[tier]}."
+        yield Refusal("BadRequest", text, target="sku.name")
+    for place, id_ in at(call.inputs, "ipConfigurations[].subnet.id"):
+        for other in call.others():
+            if id_.casefold() in {
+                str(value).casefold() for _, value in at(other.inputs, "ipConfigurations[].subnet.id")
+            }:
+                yield Refusal("BadRequest", f"The virtual network has a bastion already: {other.id}.", target=place)
+
+
+def _bastion_tier(inputs: Properties) -> int:
+    """Basic where nothing is said."""
+    word = str(first(inputs, "sku.name", "Basic")).casefold()
+    return next((i for i, tier in enumerate(_BASTION_TIERS) if tier.casefold() == word), len(_BASTION_TIERS))
+
+
 def _judge_bastion(call: Call) -> None:
     stay(call)
+    raise_first(_bastion_refusals(call))
     same_region(call, "ipConfigurations[].subnet.id", "ipConfigurations[].publicIPAddress.id")
     for place, id_ in at(call.inputs, "ipConfigurations[].subnet.id"):
         subnet = call.find(SUBNET, id_)

@@ -22,13 +22,15 @@ def missing(target: str) -> Refusal:
     return invalid(target, f"Required parameter '{target}' is missing (null).")
 
 
+def not_allowed(path: str, value: Any, words: Iterable[str]) -> str:
+    return f"The value '{value}' of parameter '{path}' is not allowed. Allowed values are: {','.join(words)}."
+
+
 def not_among(inputs: Properties, path: str, *allowed: str) -> Iterator[Refusal]:
     """Azure compares the words of an enumeration without case."""
     for place, value in at(inputs, path):
         if str(value).casefold() not in {word.casefold() for word in allowed}:
-            words = ",".join(allowed)
-            text = f"The value '{value}' of parameter '{place}' is not allowed. Allowed values are: {words}."
-            yield invalid(place, text)
+            yield invalid(place, not_allowed(place, value, allowed))
 
 
 def is_word(inputs: Properties, path: str, word: str) -> bool:

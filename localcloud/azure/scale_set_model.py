@@ -169,7 +169,6 @@ def _disk(inputs: Properties) -> Iterator[Refusal]:
     if disk is None:
         return
     yield from not_among(inputs, f"{_DISK}.createOption", "FromImage")
-    yield from not_among(inputs, f"{_DISK}.caching", "None", "ReadOnly", "ReadWrite")
     yield from not_among(inputs, f"{_DISK}.managedDisk.storageAccountType", *_OS_DISK_TYPES)
 
 
@@ -177,8 +176,6 @@ def _ephemeral(inputs: Properties, size: Size | None) -> Iterator[Refusal]:
     path = f"{_DISK}.diffDiskSettings"
     if first(inputs, path) is None:
         return
-    yield from not_among(inputs, f"{path}.option", "Local")
-    yield from not_among(inputs, f"{path}.placement", "CacheDisk", "ResourceDisk", "NvmeDisk")
     if not is_word(inputs, f"{_DISK}.caching", "ReadOnly"):
         yield invalid(f"{_DISK}.caching", "Ephemeral OS disks support ReadOnly caching only.")
     if is_spot(inputs) and not is_word(inputs, f"{_PROFILE}.evictionPolicy", "Delete"):

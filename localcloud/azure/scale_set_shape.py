@@ -68,7 +68,6 @@ def nodes_wanted(inputs: Properties) -> int:
 
 
 def _mode(inputs: Properties) -> Iterator[Refusal]:
-    yield from not_among(inputs, "orchestrationMode", "Uniform", "Flexible")
     if is_flexible(inputs):
         if inputs.get("platformFaultDomainCount") is None:
             yield missing("platformFaultDomainCount")
@@ -81,7 +80,6 @@ def _mode(inputs: Properties) -> Iterator[Refusal]:
         return
     if inputs.get("upgradePolicy") is None:
         yield missing("upgradePolicy")
-    yield from not_among(inputs, "upgradePolicy.mode", "Manual", "Automatic", "Rolling")
     if inputs.get("priorityMixPolicy") is not None:
         yield invalid("priorityMixPolicy", "Parameter 'priorityMixPolicy' needs Flexible orchestration.")
     for path in ("sku.name", "sku.capacity", _PROFILE):
@@ -128,7 +126,6 @@ def _number(call: Call) -> Iterator[Refusal]:
 
 def _spot(inputs: Properties) -> Iterator[Refusal]:
     yield from not_among(inputs, f"{_PROFILE}.priority", "Regular", "Low", "Spot")
-    yield from not_among(inputs, f"{_PROFILE}.evictionPolicy", "Deallocate", "Delete")
     price = first(inputs, f"{_PROFILE}.billingProfile.maxPrice")
     if is_spot(inputs):
         if price is not None and price != -1 and price <= 0:

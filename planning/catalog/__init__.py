@@ -33,6 +33,7 @@ __all__ = [
     "lustre_price",
     "lustre_tier",
     "lustre_tiers",
+    "metadata_iops",
     "near_node_types",
     "node_price",
     "node_type",
@@ -109,6 +110,14 @@ def lustre_tiers(cloud: Cloud, deployment: Deployment = "persistent") -> tuple[L
 
 def lustre_tier(cloud: Cloud, deployment: Deployment, mbps_per_tib: int) -> LustreTier | None:
     return next((t for t in lustre_tiers(cloud, deployment) if t.mbps_per_tib == mbps_per_tib), None)
+
+
+def metadata_iops(capacity_gib: int) -> int:
+    """Metadata IOPS that FSx gives a persistent filesystem of this size by itself."""
+    rows = read(_LUSTRE)["metadata"]["rows"]
+    row = [r for r in rows if r["gib"] <= capacity_gib][-1:] or rows[:1]
+    whole = capacity_gib // row[0]["gib"] if row[0] is rows[-1] else 1
+    return row[0]["iops"] * whole
 
 
 @cache

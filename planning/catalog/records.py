@@ -116,6 +116,8 @@ class Image:
     """SSM public parameter that holds the AMI id; looked up once, when the launch template is made."""
     urn: str = ""
     """publisher:offer:sku:version, never with the version `latest`."""
+    root_device: str = ""
+    """AWS: the name of the root disk in the image's block device mapping."""
     root_gib: int
     """Size of the image's own disk: the least that root_disk may be."""
     vendors: tuple[str, ...]

@@ -7,19 +7,32 @@ addresses of every subnet.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
 from planning.facts.fabric import Interface
 from planning.facts.storage import Lustre
-from planning.spec import DEFAULT_CIDR, AwsSpec, AzureSpec
+from planning.spec import DEFAULT_CIDR, AwsSpec, AzureExistingNetwork, AzureSpec
 
 KEPT_BY_CLOUD = 5
 PUBLIC_PREFIX = 28
 """AWS: the subnet that holds the NAT gateway alone; the smallest that EC2 takes."""
+SESSION_SERVICES = ("ssm", "ssmmessages", "ec2messages")
+"""What Session Manager's agent calls. Source: Systems Manager user guide, ec2messages and ssmmessages."""
+RDMA_NETWORK = IPv4Network("172.16.0.0/16")
+"""Of Azure's InfiniBand alone. Source: Azure documentation, setup-infiniband."""
 ENDPOINTS_PREFIX = 28
 BASTION_PREFIX = 26
 """Azure Bastion takes nothing smaller. Source: Azure Bastion configuration settings."""
+STORAGE_ENDPOINTS = 2
+"""Azure: private endpoints of a storage account that the stack makes, blob and dfs; an address each."""
+_IN_A_VNET = (
+    r"(?P<vnet>/subscriptions/(?P<subscription>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+    r"/resourceGroups/(?P<group>[\w.()-]+)/providers/Microsoft\.Network/virtualNetworks/(?P<name>[\w.-]{1,64}))"
+)
+SUBNET_ID = re.compile(rf"{_IN_A_VNET}/subnets/(?P<subnet>[\w.-]{{1,80}})", re.I)
+"""Azure: of a subnet in a VNet. Source: Azure resource naming rules, Microsoft.Network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,44 +45,80 @@ class AddressPlan:
     """Azure: for Managed Lustre alone. On AWS, FSx has its interfaces in the nodes' subnet."""
     endpoints: IPv4Network | None
     """Azure: for the private endpoints of the storage account."""
+    bastion: IPv4Network | None
+    """Azure: for Bastion, where one is asked for."""
+    services: tuple[str, ...]
+    """AWS: what nodes without a way out reach by an interface endpoint, each with an address in their subnet."""
     per_node: int
     """Addresses that one node takes."""
     needed: int
     """Addresses that the nodes' subnet must give."""
-    usable: int
-    """Addresses that it has."""
-    smallest_prefix: int
-    """Prefix of the smallest network in which all of it fits."""
+    usable: int | None
+    """Addresses that it has; None where it exists, so that only the cloud knows."""
+    upper_prefix: int
+    """Prefix of the smallest upper half that holds all but the nodes' subnet."""
+
+    @property
+    def smallest_prefix(self) -> int:
+        """Prefix of the smallest network in which all of it fits."""
+        return min(prefix_for(self.needed), self.upper_prefix) - 1
 
     @property
     def fits(self) -> bool:
-        return self.cidr.prefixlen <= self.smallest_prefix
+        return self.usable is None or self.cidr.prefixlen <= self.smallest_prefix
 
 
 def address_plan(spec: AwsSpec | AzureSpec, interfaces: tuple[Interface, ...], lustre: Lustre | None) -> AddressPlan:
     cidr = spec.network.cidr or DEFAULT_CIDR
     per_node = sum(i.has_address for i in interfaces) or 1
-    in_node_subnet = lustre.interfaces if lustre and spec.cloud == "aws" else 0
-    needed = max(spec.nodes.count, spec.nodes.max_count or 0) * per_node + in_node_subnet
-    roles: dict[str, IPv4Network | None] = {"public": None, "filesystem": None, "endpoints": None}
+    services = services_of(spec)
+    roles: dict[str, IPv4Network | None] = {"public": None, "filesystem": None, "endpoints": None, "bastion": None}
     if spec.cloud == "aws":
         upper_prefix = PUBLIC_PREFIX
         roles["public"] = _last(cidr, PUBLIC_PREFIX)
     else:
-        filesystem_prefix = lustre.subnet_prefix if lustre else 32
-        upper_prefix = _azure_upper_prefix(filesystem_prefix)
-        roles["filesystem"] = _at(int(_upper(cidr).network_address), filesystem_prefix) if lustre else None
+        upper_prefix = _azure_upper_prefix(lustre.subnet_prefix if lustre else None, bastion=spec.access.bastion)
+        roles["filesystem"] = _at(int(_upper(cidr).network_address), lustre.subnet_prefix) if lustre else None
         roles["endpoints"] = _endpoints(cidr)
+        roles["bastion"] = _last(cidr, BASTION_PREFIX) if spec.access.bastion else None
     nodes = _lower(cidr)
     return AddressPlan(
         cidr=cidr,
         nodes=nodes,
+        services=services,
         per_node=per_node,
-        needed=needed,
-        usable=max(nodes.num_addresses - KEPT_BY_CLOUD, 0),
-        smallest_prefix=min(prefix_for(needed), upper_prefix) - 1,
+        needed=most_nodes(spec) * per_node + len(services) + beside_nodes(spec, lustre),
+        usable=usable_in(nodes) if spec.network.existing is None else None,
+        upper_prefix=upper_prefix,
         **roles,
     )
+
+
+def most_nodes(spec: AwsSpec | AzureSpec) -> int:
+    """That the cluster can grow to by itself."""
+    return max(spec.nodes.count, spec.nodes.max_count or 0)
+
+
+def beside_nodes(spec: AwsSpec | AzureSpec, lustre: Lustre | None) -> int:
+    """Addresses of others than nodes and interface endpoints in the nodes' subnet."""
+    if spec.cloud == "aws":
+        return lustre.interfaces if lustre else 0
+    existing = spec.network.existing
+    shared = isinstance(existing, AzureExistingNetwork) and existing.endpoint_subnet is None
+    return STORAGE_ENDPOINTS if shared and spec.storage.objects.existing is None else 0
+
+
+def services_of(spec: AwsSpec | AzureSpec) -> tuple[str, ...]:
+    """The services whose interface endpoints a new VPC without a way out gets. S3 has a gateway, which is free."""
+    if spec.cloud == "azure" or spec.network.egress == "nat" or spec.network.existing is not None:
+        return ()
+    # The EFA client of Lustre asks FSx for its filesystem.
+    return (*SESSION_SERVICES, "fsx") if spec.storage.filesystem is not None else SESSION_SERVICES
+
+
+def usable_in(network: IPv4Network) -> int:
+    """Addresses of a subnet that its owner can use."""
+    return max(network.num_addresses - KEPT_BY_CLOUD, 0)
 
 
 def prefix_for(addresses: int) -> int:
@@ -77,14 +126,15 @@ def prefix_for(addresses: int) -> int:
     return min(28, 32 - (addresses + KEPT_BY_CLOUD - 1).bit_length())
 
 
-def _azure_upper_prefix(filesystem_prefix: int) -> int:
-    """Prefix of the smallest upper half that holds endpoints, a Bastion to come, and the filesystem's subnet."""
-    if filesystem_prefix > ENDPOINTS_PREFIX:
-        return ENDPOINTS_PREFIX
+def _azure_upper_prefix(filesystem_prefix: int | None, *, bastion: bool) -> int:
+    """Prefix of the smallest upper half that holds endpoints, the filesystem's subnet, and Bastion or its place.
+
+    A half of /25 or larger keeps that place for one to come; a smaller one has no room for it.
+    """
+    wanted = 2 ** (32 - ENDPOINTS_PREFIX) + (2 ** (32 - filesystem_prefix) if filesystem_prefix is not None else 0)
     for prefix in range(ENDPOINTS_PREFIX, 0, -1):
-        half = 2 ** (32 - prefix)
-        room = half - 2 ** (32 - ENDPOINTS_PREFIX) - (2 ** (32 - BASTION_PREFIX) if prefix < BASTION_PREFIX else 0)
-        if room >= 2 ** (32 - filesystem_prefix):
+        kept = 2 ** (32 - BASTION_PREFIX) if bastion or prefix < BASTION_PREFIX else 0
+        if 2 ** (32 - prefix) >= wanted + kept:
             return prefix
     return 1
 

@@ -19,10 +19,11 @@ class Quota:
     need: int
 
 
-def quota_of(spec: AwsSpec | AzureSpec, node: AwsNodeType | AzureNodeType | None) -> tuple[Quota, ...]:
+def quota_of(spec: AwsSpec | AzureSpec, node: AwsNodeType | AzureNodeType | None, nodes: int) -> tuple[Quota, ...]:
+    """`nodes` is the most that there can be: a group that may grow needs the quota for it."""
     if node is None or not spec.nodes.running:
         return ()
-    need = spec.nodes.count * node.vcpus
+    need = nodes * node.vcpus
     if isinstance(node, AzureNodeType):
         code = AZURE_SPOT_POOL if spec.nodes.purchase == "spot" else node.quota_family
         return (Quota(code, "vCPU", need),)

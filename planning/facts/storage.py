@@ -1,11 +1,13 @@
-"""The managed Lustre filesystem that a spec asks for, with tier and capacity decided."""
+"""The managed Lustre filesystem that a spec has made, with tier and capacity decided. One that exists has no facts."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from planning import catalog
 from planning.catalog.records import AwsNodeType, AzureNodeType, LustreTier
+from planning.names import partition_of
 from planning.spec import AwsFilesystem, AwsSpec, AzureSpec
 
 DEFAULT_THROUGHPUT = 250
@@ -14,6 +16,25 @@ GIB_PER_FSX_SERVER = 2400
 """FSx has an interface per file server and does not publish how many; one per step is on the safe side (unproved)."""
 SUBNET_PREFIX_BY_TIB = ((16, 27), (40, 26), (92, 25), (196, 24), (400, 23))
 """Azure Managed Lustre: largest capacity for each prefix. Source: Azure Managed Lustre prerequisites, network size."""
+KEY_ID = r"(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+KEY_ARN = re.compile(rf"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):\d{{12}}:key/{KEY_ID}")
+"""Source: AWS KMS developer guide, key identifiers."""
+_IN_A_GROUP = (
+    r"/subscriptions/(?P<subscription>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/resourceGroups/[\w.()-]+/providers"
+)
+VAULT_KEY = re.compile(
+    rf"{_IN_A_GROUP}/Microsoft\.KeyVault/vaults/[a-z][a-z0-9-]{{2,23}}/keys/[a-z0-9-]+/versions/[0-9a-f]{{32}}", re.I
+)
+"""Says vault, key and version at once. Sources: REST references of Key Vault and of Azure Managed Lustre."""
+MANAGED_LUSTRE = re.compile(rf"{_IN_A_GROUP}/Microsoft\.StorageCache/amlFilesystems/[\w-]{{2,80}}", re.I)
+CONTAINER_ID = re.compile(
+    rf"(?P<account>{_IN_A_GROUP}/Microsoft\.Storage/storageAccounts/[a-z0-9]{{3,24}})"
+    r"(?:/blobServices/default/containers/(?P<container>[a-z0-9](?:-?[a-z0-9]){2,62}))?",
+    re.I,
+)
+"""Of a storage account, or of a container in it."""
+CONTAINER = "data"
+"""Azure: of the account that the stack makes, and of one that exists where its id names no container."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +60,7 @@ class Lustre:
 
 def lustre_of(spec: AwsSpec | AzureSpec, node: AwsNodeType | AzureNodeType | None) -> Lustre | None:
     wanted = spec.storage.filesystem
-    if wanted is None:
+    if wanted is None or wanted.existing is not None:
         return None
     tiers = catalog.lustre_tiers(spec.cloud, wanted.deployment)
     asked = DEFAULT_THROUGHPUT if wanted.throughput_per_tib is None else wanted.throughput_per_tib
@@ -98,3 +119,34 @@ def _smallest(tier: LustreTier | None, *, efa: bool) -> int:
     if tier is None:
         return 0
     return tier.efa_step_gib if efa and tier.efa_step_gib else min((*tier.also_gib, tier.smallest_gib))
+
+
+def key_of(spec: AwsSpec | AzureSpec) -> str | None:
+    """The key that encrypts the filesystem, as its cloud names it: by ARN, or by the id of a version in a vault.
+
+    None where none is asked for, or none follows from what is said. AWS's provider takes nothing but an ARN; a key's
+    id makes one where the account is known.
+    """
+    key = spec.storage.filesystem.kms_key if spec.storage.filesystem else None
+    if key is None or (VAULT_KEY if spec.cloud == "azure" else KEY_ARN).fullmatch(key):
+        return key
+    if spec.cloud == "azure":
+        return None
+    if spec.account is None or not re.fullmatch(KEY_ID, key):
+        return None
+    return f"arn:{partition_of(spec.region)}:kms:{spec.region}:{spec.account}:key/{key}"
+
+
+def existing_store(spec: AwsSpec | AzureSpec) -> str | None:
+    """What holds the objects already: a bucket by name, a container by its whole id."""
+    existing = spec.storage.objects.existing
+    found = CONTAINER_ID.fullmatch(existing or "") if spec.cloud == "azure" else None
+    if existing is None or found is None:
+        return existing
+    return f"{found['account']}/blobServices/default/containers/{found['container'] or CONTAINER}"
+
+
+def backups_possible(spec: AwsSpec | AzureSpec) -> bool:
+    """FSx backs up persistent filesystems that no bucket is linked to (API reference, CreateBackup)."""
+    wanted = spec.storage.filesystem
+    return isinstance(wanted, AwsFilesystem) and wanted.deployment == "persistent" and not spec.storage.objects.link

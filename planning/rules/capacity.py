@@ -9,12 +9,11 @@ from planning.facts.derive import Facts
 from planning.rules.registry import AnySpec, Fault, rule
 
 CAPACITY_BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
+FLEETS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instant-fleet.html"
+ELASTIC = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-instance-protection.html"
+SPOT_STOP = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html"
 MOST_RESERVED_AT_ONCE = 1000
-"""Instances of one CreateCapacityReservation. Source: EC2 API reference."""
-
-
-def starts_as_gang(spec: AnySpec) -> bool:
-    return spec.nodes.start == "gang" or (spec.nodes.start == "auto" and spec.nodes.purchase in ("on-demand", "spot"))
+"""Instances of one CreateCapacityReservation, and of one fleet's MinTargetCapacity. Source: EC2 API reference."""
 
 
 @rule("capacity-block-on-azure", "error", cloud="azure", reference=CAPACITY_BLOCKS, waivable=False)
@@ -50,10 +49,10 @@ def purchase_not_offered(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     reference="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html",
 )
 def gang_above_limit(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
-    """One reservation, which makes the start atomic, holds 1000 instances."""
-    if isinstance(facts.node, AwsNodeType) and starts_as_gang(spec) and spec.nodes.count > MOST_RESERVED_AT_ONCE:
+    """One reservation or fleet, which makes the start atomic, holds 1000 instances."""
+    if isinstance(facts.node, AwsNodeType) and facts.capacity.gang and spec.nodes.count > MOST_RESERVED_AT_ONCE:
         message = (
-            f"an all-or-none start reserves all nodes in one call, which takes {MOST_RESERVED_AT_ONCE:,} instances at "
+            f"an all-or-none start gets all nodes in one call, which takes {MOST_RESERVED_AT_ONCE:,} instances at "
             f"most, and {spec.nodes.count:,} are asked for"
         )
         yield Fault("nodes.count", message, "write 1000 or fewer, or nodes.start: elastic")
@@ -91,3 +90,98 @@ def no_atomic_start(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
             "are billed"
         )
         yield Fault("nodes.start", message, "after a failure, set nodes.running: false until capacity is there")
+
+
+@rule("max-count-unused", "error", reference=ELASTIC)
+def max_count_unused(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """An upper bound is for groups that may grow."""
+    if spec.nodes.max_count is not None and not facts.capacity.elastic:
+        message = f"nodes start as one gang of {spec.nodes.count}, which nothing grows to {spec.nodes.max_count}"
+        yield Fault("nodes.max_count", message, "write nodes.start: elastic, or remove max_count")
+
+
+@rule("max-count-below-count", "error", reference=ELASTIC)
+def max_count_below_count(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """A group starts with no more nodes than it may have."""
+    most = spec.nodes.max_count
+    if most is not None and most < spec.nodes.count:
+        message = f"the group may have {most} nodes at most, and starts with {spec.nodes.count}"
+        yield Fault("nodes.max_count", message, f"write {spec.nodes.count} or more")
+
+
+@rule("elastic-start", "info", cloud="aws", reference=ELASTIC)
+def elastic_start(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """An elastic group takes what comes, which a run does not wait for."""
+    if facts.capacity.elastic:
+        message = "the run ends before the nodes are there, and succeeds with fewer of them; no later run scales back"
+        yield Fault("nodes.start", message, "write gang for a job that needs all of its nodes")
+
+
+@rule(
+    "elastic-on-azure",
+    "info",
+    cloud="azure",
+    reference="https://learn.microsoft.com/azure/virtual-machine-scale-sets/virtual-machine-scale-sets-autoscale-overview",
+)
+def elastic_on_azure(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """On Azure an elastic scale set starts like any other; what is elastic is that no later run undoes its scaling."""
+    if facts.capacity.elastic:
+        bound = f", and nothing holds it at {spec.nodes.max_count}" if spec.nodes.max_count is not None else ""
+        message = f"the scale set starts whole or its run fails; no later run undoes how it was scaled{bound}"
+        fix = "scale it by `az vmss scale`; addresses and quota are planned for max_count"
+        yield Fault("nodes.start", message, fix)
+
+
+@rule("spot-options-unused", "error", reference="docs/spec.md")
+def spot_options_unused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Options of spot are for nodes that are bought so."""
+    if spec.nodes.spot is not None and spec.nodes.purchase != "spot":
+        message = f"nodes are bought {spec.nodes.purchase}, so that neither a spot price nor an eviction concerns them"
+        yield Fault("nodes.spot", message, "write purchase: spot, or remove nodes.spot")
+
+
+@rule("spot-can-not-stop", "error", cloud="aws", reference=SPOT_STOP)
+def spot_can_not_stop(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """In a placement group EC2 does not stop spot nodes, it terminates them."""
+    if spec.nodes.spot is not None and spec.nodes.spot.on_eviction == "deallocate":
+        message = "EC2 keeps no interrupted spot node of a placement group or a fleet that starts at once"
+        yield Fault("nodes.spot.on_eviction", message, "write delete, or leave it out")
+
+
+@rule(
+    "spot-price-digits",
+    "error",
+    cloud="azure",
+    reference="https://learn.microsoft.com/azure/virtual-machines/spot-vms#pricing",
+)
+def spot_price_digits(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Azure takes a spot price with five decimals."""
+    price = spec.nodes.spot.max_price if spec.nodes.spot is not None else None
+    if price is not None and round(price, 5) != price:
+        yield Fault(
+            "nodes.spot.max_price", f"{price} has more decimals than the five that Azure takes", f"write {price:.5f}"
+        )
+
+
+@rule("spot-evicted", "info", cloud="azure", reference="https://learn.microsoft.com/azure/virtual-machines/spot-vms")
+def spot_evicted(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Azure takes spot nodes back after half a minute's notice; the disk decides what is left of one."""
+    if facts.capacity.purchase == "spot":
+        left = "deleted" if facts.capacity.eviction == "delete" else "deallocated, and its disk and quota stay"
+        message = (
+            "Azure takes spot nodes back with 30 seconds' notice at best (a Preempt event among the metadata "
+            f"service's scheduled events); such a node is {left}"
+        )
+        yield Fault("nodes.purchase", message, "save often; `pulumi up --refresh` asks for the missing nodes again")
+
+
+@rule("spot-gang-not-mended", "info", cloud="aws", reference=FLEETS)
+def spot_gang_not_mended(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """A spot gang is launched once; EC2 takes nodes back after two minutes' notice and nothing starts others."""
+    if facts.capacity.purchase == "spot" and facts.capacity.gang:
+        message = (
+            "EC2 takes spot nodes back with two minutes' notice, and a gang is launched once: nothing starts a node in "
+            "the place of a lost one, and another count launches all anew"
+        )
+        fix = "keep checkpoints under two minutes; `pulumi up --replace` of the fleet launches the gang again"
+        yield Fault("nodes.purchase", message, fix)

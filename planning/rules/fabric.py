@@ -62,14 +62,15 @@ def more_nodes_than_a_fabric(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     node = facts.node
     if not isinstance(node, AzureNodeType) or not node.infiniband or not node.nodes_per_fabric:
         return
-    if spec.nodes.count > node.nodes_per_fabric:
+    nodes = facts.capacity.most
+    if nodes > node.nodes_per_fabric:
         most, ticket = node.nodes_per_fabric, node.nodes_per_fabric_by_ticket
         message = (
-            f"{spec.nodes.count} nodes are more than the {most} of one scale set with a single placement group "
+            f"{nodes} nodes are more than the {most} of one scale set with a single placement group "
             f"({ticket} after a support ticket), and InfiniBand does not cross scale sets"
         )
         fix = f"write {most} or fewer"
-        if spec.nodes.count <= ticket:
+        if nodes <= ticket:
             fix += "; where a ticket has raised the limit, waive more-nodes-than-a-fabric with its number"
         yield Fault("nodes.count", message, fix)
 

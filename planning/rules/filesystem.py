@@ -1,9 +1,13 @@
-"""Rules about the Lustre filesystem."""
+"""Rules about the Lustre filesystem that a stack makes. Where it is mounted, and one that exists: `mounts`;
+its key: `keys`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planning import catalog
+from planning.catalog.records import AwsNodeType
 from planning.facts.derive import Facts
 from planning.facts.storage import Lustre, fits_efa, fits_tier, nearest_capacities
 from planning.findings import shown
@@ -13,6 +17,7 @@ from planning.units import show_size
 
 FSX = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-file-system.html"
 FSX_EFA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
+FSX_METADATA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html"
 AMLFS = "https://learn.microsoft.com/azure/azure-managed-lustre/create-file-system-portal"
 METADATA_IOPS = (1500, 3000, 6000, 12000)
 MOST_EFA_CONNECTIONS = 1024
@@ -99,17 +104,14 @@ def capacity_above_documents(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
 def efa_capacity(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """A filesystem over EFA has larger steps, a persistent deployment, and nodes with EFA."""
     wanted, lustre = spec.storage.filesystem, facts.lustre
-    if not isinstance(wanted, AwsFilesystem) or lustre is None or wanted.efa is not True:
+    if not isinstance(wanted, AwsFilesystem) or wanted.efa is not True:
         return
-    if not lustre.efa_possible:
-        if wanted.deployment == "scratch":
-            message = "scratch filesystems have no EFA"
-        elif lustre.tier is None:
-            return  # said by the rule about the throughput
-        else:
-            message = f"{shown(spec.nodes.type)} has no EFA, so its clients can not reach a filesystem over it"
+    if wanted.deployment == "scratch":
+        yield Fault("storage.filesystem.efa", "scratch filesystems have no EFA", "write efa: auto")
+    elif isinstance(facts.node, AwsNodeType) and not facts.node.efa:
+        message = f"{shown(spec.nodes.type)} has no EFA, so its clients can not reach a filesystem over it"
         yield Fault("storage.filesystem.efa", message, "write efa: auto")
-    elif lustre.tier and not fits_efa(lustre.tier, lustre.capacity_gib):
+    elif lustre and lustre.tier and not fits_efa(lustre.tier, lustre.capacity_gib):
         step = lustre.tier.efa_step_gib
         whole = max(-(-lustre.capacity_gib // step), 1) * step
         yield Fault(
@@ -148,7 +150,7 @@ def metadata_iops_not_sold(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Metadata IOPS come in steps."""
     wanted = spec.storage.filesystem
     iops = wanted.metadata_iops if isinstance(wanted, AwsFilesystem) else None
-    if iops is None or iops in METADATA_IOPS or (iops % 12000 == 0 and iops <= 192000):
+    if iops is None or _sold(iops):
         return
     legal = [*METADATA_IOPS, *range(24000, 192001, 12000)]
     nearest = min(legal, key=lambda step: abs(step - iops))
@@ -157,6 +159,25 @@ def metadata_iops_not_sold(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         f"{iops} is no step: there are 1500, 3000, 6000 and multiples of 12000 up to 192000",
         f"write {nearest}",
     )
+
+
+def _sold(metadata_iops: int) -> bool:
+    return metadata_iops in METADATA_IOPS or (metadata_iops % 12000 == 0 and metadata_iops <= 192000)
+
+
+@rule("metadata-iops-below-capacity", "warning", cloud="aws", reference=FSX_METADATA)
+def metadata_iops_below_capacity(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Metadata IOPS are no fewer than FSx gives by itself: it grows no filesystem that has fewer."""
+    wanted = spec.storage.filesystem
+    if not isinstance(wanted, AwsFilesystem) or wanted.metadata_iops is None or facts.lustre is None:
+        return
+    own = catalog.metadata_iops(facts.lustre.capacity_gib)
+    if _sold(wanted.metadata_iops) and wanted.metadata_iops < own:
+        message = (
+            f"FSx gives {facts.lustre.capacity_gib} GiB {own} metadata IOPS by itself; with {wanted.metadata_iops} it "
+            "grows only after they are raised, and lowering them again makes a new filesystem"
+        )
+        yield Fault("storage.filesystem.metadata_iops", message, f"write {own}, or leave metadata_iops out")
 
 
 @rule("scratch-cannot", "error", cloud="aws", reference=FSX, waivable=False)
@@ -183,42 +204,14 @@ def scratch_cannot(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
 def scratch_without_link(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """What is on scratch storage is lost with a file server unless it is exported."""
     wanted = spec.storage.filesystem
-    if wanted is not None and wanted.deployment == "scratch" and not spec.storage.objects.link:
+    if wanted is None or wanted.existing is not None:
+        return
+    if wanted.deployment == "scratch" and not spec.storage.objects.link:
         yield Fault(
             "storage.filesystem.deployment",
             "scratch storage is not replicated, and nothing exports it to the bucket",
             "write storage.objects.link: true, or deployment: persistent",
         )
-
-
-@rule("mount-over-system", "error", reference="https://refspecs.linuxfoundation.org/FHS_3.0/fhs/index.html")
-def mount_over_system(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """The mount point hides no directory that the system or the project needs."""
-    mount = spec.storage.filesystem.mount if spec.storage.filesystem else ""
-    top = "/" + mount.split("/")[1] if mount else ""
-    hidden = mount if mount in HIDDEN_BY_MOUNT else top if top in NOTHING_BELOW else None
-    if hidden:
-        what = "be mounted over" if hidden == mount else "be mounted below"
-        message = f"the filesystem would {what} {hidden}, which the system needs itself"
-        yield Fault("storage.filesystem.mount", message, "write a path such as /lustre")
-
-
-@rule("mount-over-scratch", "warning", reference="docs/spec.md")
-def mount_over_scratch(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
-    """The mount point leaves the nodes' own NVMe scratch in sight."""
-    mounted = spec.storage.filesystem is not None and spec.storage.filesystem.mount == SCRATCH
-    if mounted and facts.node is not None and facts.node.local_disks:
-        message = f"{SCRATCH} is where the nodes mount their own NVMe disks, which the filesystem would hide"
-        yield Fault("storage.filesystem.mount", message, "write a path such as /lustre")
-
-
-SCRATCH = "/scratch"
-NOTHING_BELOW = frozenset(("/bin", "/boot", "/dev", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys"))
-HIDDEN_BY_MOUNT = NOTHING_BELOW | {
-    "/etc", "/home", "/opt", "/root", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin",
-    "/usr/local/sbin", "/usr/sbin", "/usr/share", "/var", "/var/lib", "/var/log", "/var/run", "/var/tmp",
-}  # fmt: skip
-"""/media, /mnt and /srv are made for mounts. Source: Filesystem Hierarchy Standard 3.0."""
 
 
 @rule("efa-connections-exceeded", "warning", cloud="aws", reference=FSX_EFA)

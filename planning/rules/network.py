@@ -1,4 +1,4 @@
-"""Rules about addresses and ways in and out."""
+"""Rules about a new network: its addresses and its way out. One that exists: `existing_network`; ways in: `access`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from planning.facts.derive import Facts
+from planning.facts.network import (
+    BASTION_PREFIX,
+    ENDPOINTS_PREFIX,
+    PUBLIC_PREFIX,
+    RDMA_NETWORK,
+    AddressPlan,
+    most_nodes,
+    usable_in,
+)
 from planning.rules.registry import AnySpec, Fault, rule
 
-RDMA_NETWORK = IPv4Network("172.16.0.0/16")
 LARGEST_NETWORK = {"aws": 16, "azure": 8}
 """Prefix of the largest network. Source: VPC user guide, VPC CIDR blocks; Azure documentation, VNet FAQ."""
 SHARED = IPv4Network("100.64.0.0/10")
 """Carrier-grade NAT (RFC 6598), which clusters use as if it were private."""
 NO_NETWORKS = tuple(map(IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4")))
 """This host, loopback, link-local with the metadata services, multicast."""
+FLOW_LOGS = "https://learn.microsoft.com/azure/network-watcher/vnet-flow-logs-overview"
 VPC_LIMITS = "https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html"
-EC2_KEYS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-key-pairs.html"
 
 
 @rule(
@@ -27,23 +35,55 @@ EC2_KEYS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-key-pairs
 )
 def network_too_small(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """Nodes, filesystem, endpoints and NAT find their addresses; the clouds keep five of each subnet."""
-    plan = facts.network
-    if plan.fits or spec.network.existing is not None:
+    plan, largest = facts.network, LARGEST_NETWORK[spec.cloud]
+    if spec.network.existing is not None:
+        if plan.needed > usable_in(IPv4Network((0, largest))):
+            message = f"{_nodes_need(spec, facts)}, and the largest subnet, a /{largest}, does not have them"
+            yield Fault("network.existing", message, "take fewer nodes" + _one_address(plan))
         return
-    others = "NAT gateway" if spec.cloud == "aws" else "endpoints" + (" and filesystem" if plan.filesystem else "")
-    each = f"{plan.per_node} address{'es' if plan.per_node > 1 else ''} each"
-    message = (
-        f"{spec.nodes.count} nodes with {each} need {plan.needed} in their subnet, the lower half of {plan.cidr}, "
-        f"which has {plan.usable}; the upper half is for {others}"
-    )
-    largest = LARGEST_NETWORK[spec.cloud]
+    if plan.fits:
+        return
+    lacking = []
+    if plan.usable is not None and plan.needed > plan.usable:
+        lacking.append(
+            f"{_nodes_need(spec, facts)} in their subnet, the lower half of {plan.cidr}, which has {plan.usable}"
+        )
+    if plan.cidr.prefixlen + 1 > plan.upper_prefix:
+        lacking.append(f"the upper half of {plan.cidr} does not hold {_others(spec, plan)}")
     if plan.smallest_prefix >= largest:
         fix = f"write a network of /{plan.smallest_prefix} or larger"
     else:
         fix = f"take fewer nodes: the largest network, a /{largest}, does not hold them"
-    if plan.per_node > 1:
-        fix += ", or nodes.interfaces: efa-only, which takes one address a node"
-    yield Fault("network.cidr", message, fix)
+    yield Fault("network.cidr", "; ".join(lacking), fix + _one_address(plan))
+
+
+def _nodes_need(spec: AnySpec, facts: Facts) -> str:
+    """Who needs how many addresses in the nodes' subnet."""
+    plan, lustre = facts.network, facts.lustre
+    each = f"{plan.per_node} address{'es' if plan.per_node > 1 else ''} each"
+    takers = [f"{most_nodes(spec)} nodes with {each}"]
+    on_aws = spec.cloud == "aws"
+    if on_aws and lustre is not None and lustre.interfaces:
+        takers.append(f"{lustre.interfaces} file servers")
+    if endpoints := plan.needed - most_nodes(spec) * plan.per_node - (lustre.interfaces if on_aws and lustre else 0):
+        takers.append(f"{endpoints} endpoints")
+    return f"{' and '.join(filter(None, (', '.join(takers[:-1]), takers[-1])))} need {plan.needed}"
+
+
+def _others(spec: AnySpec, plan: AddressPlan) -> str:
+    """What must find room in the upper half, with its sizes."""
+    if spec.cloud == "aws":
+        return f"the NAT gateway's subnet, a /{PUBLIC_PREFIX}"
+    endpoints = f"the endpoints' subnet, a /{ENDPOINTS_PREFIX}"
+    bastion = "Azure Bastion's subnet" if plan.bastion is not None else "the place kept for Azure Bastion"
+    kept = f"{endpoints}, and {bastion}, a /{BASTION_PREFIX}"
+    if plan.filesystem is None:
+        return endpoints if plan.bastion is None else kept
+    return f"the filesystem's subnet, a /{plan.filesystem.prefixlen}, beside {kept}"
+
+
+def _one_address(plan: AddressPlan) -> str:
+    return ", or nodes.interfaces: efa-only, which takes one address a node" if plan.per_node > 1 else ""
 
 
 @rule("network-outside-limits", "error", reference=VPC_LIMITS, waivable=False)
@@ -79,11 +119,15 @@ def network_not_for_hosts(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
 def network_public(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """The network is private: hosts of the internet that have its addresses are out of reach."""
     cidr = facts.network.cidr
-    if not (cidr.is_private or cidr.is_multicast or cidr.subnet_of(SHARED)):
+    if not (is_private(cidr) or cidr.is_multicast):
         message = f"{cidr} is not private, so the hosts of the internet that have these addresses can not be reached"
         yield Fault(
             "network.cidr", message, "write a part of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"
         )
+
+
+def is_private(network: IPv4Network) -> bool:
+    return network.is_private or network.subnet_of(SHARED)
 
 
 @rule(
@@ -99,74 +143,47 @@ def network_of_infiniband(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         yield Fault("network.cidr", message, "write 10.40.0.0/16 or 172.20.0.0/16")
 
 
-@rule("network-twice", "error", reference="docs/spec.md")
-def network_twice(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """A cluster is in a new network or in an existing one."""
-    if spec.network.cidr is not None and spec.network.existing is not None:
-        yield Fault(
-            "network",
-            "cidr makes a new network, and existing names one: only one can hold",
-            "remove cidr or existing",
+@rule("no-way-out-at-first-boot", "warning", reference="docs/spec.md")
+def no_way_out_at_first_boot(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Without a way out, first boot gets nothing that is neither in the image nor in a store reached privately."""
+    if spec.network.egress != "none":
+        return
+    if spec.nodes.setup:
+        message = "nodes without a way out get no packages and nothing else of the internet in their set-up"
+        store = "bucket" if spec.cloud == "aws" else "container"
+        yield Fault("nodes.setup", message, f"put what it installs into an image, or into the cluster's {store}")
+    yield from _missed_on_aws(spec, facts) if spec.cloud == "aws" else _missed_on_azure()
+
+
+def _missed_on_aws(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    if facts.lustre is None or (spec.nodes.image or "").startswith("ami-"):
+        return
+    over_efa = facts.lustre.efa
+    missed = "a Lustre client that the image lacks" + (", nor the set-up that mounts it over EFA" if over_efa else "")
+    fix = "write in nodes.image an AMI of yours with the client" + (", set up for EFA" if over_efa else "")
+    yield Fault("storage.filesystem", f"nodes without a way out can not fetch {missed}", fix)
+
+
+def _missed_on_azure() -> Iterator[Fault]:
+    """HPC images have drivers and the Lustre client, and no blobfuse2."""
+    message = (
+        "nodes without a way out (no NAT gateway, nothing to the internet) get neither package updates nor blobfuse2, "
+        "which HPC images lack; the storage account is reached by private endpoints all the same"
+    )
+    yield Fault("network.egress", message, "let nodes need nothing but their image and the container, or write nat")
+
+
+@rule("flow-logs-on-azure", "error", cloud="azure", reference=FLOW_LOGS, waivable=False)
+def flow_logs_on_azure(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Flow logs of a VNet belong to the subscription's Network Watcher, which is no part of a cluster."""
+    if spec.network.flow_logs:
+        message = (
+            "Azure keeps flow logs of a VNet as a part of the region's Network Watcher, in the group NetworkWatcherRG "
+            "of the whole subscription, which may be missing and where a cluster's deployer has no business, and "
+            "writes them to a further storage account, since the cluster's is closed to all but its private endpoints"
         )
-
-
-@rule(
-    "ssh-from-everywhere",
-    "error",
-    reference="https://docs.aws.amazon.com/securityhub/latest/userguide/ec2-controls.html",
-)
-def ssh_from_everywhere(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """Port 22 is open to known networks, not to all."""
-    for index, network in enumerate(spec.access.ssh_from):
-        if network.prefixlen == 0:
-            yield Fault(
-                f"access.ssh_from.{index}",
-                "0.0.0.0/0 opens port 22 to everybody",
-                "write your own networks, such as 10.0.0.0/8",
-            )
-
-
-@rule("ssh-from-twice", "error", reference="docs/spec.md", waivable=False)
-def ssh_from_twice(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """A network is let in once: a second rule for it is refused as a duplicate."""
-    for index, network in enumerate(spec.access.ssh_from):
-        if network in spec.access.ssh_from[:index]:
-            yield Fault(f"access.ssh_from.{index}", f"{network} is in the list already", "remove it")
-
-
-@rule(
-    "ssh-key-missing",
-    "error",
-    cloud="azure",
-    reference="https://learn.microsoft.com/azure/virtual-machines/linux/create-ssh-keys-detailed",
-    waivable=False,
-)
-def ssh_key_missing(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """Azure makes no Linux VM without a login, and passwords are off."""
-    if spec.access.ssh_public_key is None:
-        message = "Azure makes no Linux node without an SSH public key, since passwords are off"
-        yield Fault(
-            "access.ssh_public_key",
-            message,
-            "write the line of your public key file, such as ~/.ssh/id_ed25519.pub",
+        fix = (
+            "write false, and have whoever owns the Network Watcher run `az network watcher flow-log create` for the "
+            f"VNet {spec.name}-vnet, or assign Azure's policies that log every VNet"
         )
-
-
-@rule("ssh-without-key", "warning", cloud="aws", reference="docs/spec.md")
-def ssh_without_key(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """An open port 22 without a key lets nobody in."""
-    if spec.access.ssh_from and spec.access.ssh_public_key is None:
-        yield Fault(
-            "access.ssh_from",
-            "port 22 is opened, but no key lets anybody in",
-            "add access.ssh_public_key, or remove ssh_from",
-        )
-
-
-@rule("ssh-key-refused", "error", reference=EC2_KEYS)
-def ssh_key_refused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """Both clouds take keys of two kinds only."""
-    key = spec.access.ssh_public_key
-    if key is not None and not key.startswith(("ssh-ed25519 ", "ssh-rsa ")):
-        message = f"neither cloud takes a key of kind {key.split(' ')[0]}, only ssh-ed25519 and ssh-rsa"
-        yield Fault("access.ssh_public_key", message, "write a key made by `ssh-keygen -t ed25519`")
+        yield Fault("network.flow_logs", message, fix)

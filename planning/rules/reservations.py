@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 from planning.catalog.records import AzureNodeType
+from planning.facts.capacity import FROM_RESERVATION
 from planning.facts.derive import Facts
 from planning.findings import shown
 from planning.rules.registry import AnySpec, Fault, rule
-from planning.spec import Reserved
+from planning.spec import BuyBlock, Reserved
 
 RESERVATIONS_AWS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html"
 RESERVATIONS_AZURE = "https://learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview"
@@ -22,7 +23,9 @@ AZURE_ID = re.compile(
     r"/subscriptions/[^/\s]+/resourceGroups/[^/\s]+/providers/Microsoft\.Compute/capacityReservationGroups/[^/\s]+",
     re.I,
 )
-FROM_RESERVATION = ("reserved", "capacity-block")
+FUTURE_DATED = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-concepts.html"
+LAST_DAYS = 7
+"""Of a Capacity Block: its end is told so long before."""
 
 
 @rule("reservation-missing", "error", reference="docs/spec.md")
@@ -74,22 +77,24 @@ def reservation_not_for_the_size(spec: AnySpec, facts: Facts) -> Iterator[Fault]
 
 
 @rule("capacity-block-too-large", "error", cloud="aws", reference=CAPACITY_BLOCKS)
-def capacity_block_too_large(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+def capacity_block_too_large(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """One Capacity Block holds 64 instances."""
-    if spec.nodes.purchase == "capacity-block" and spec.nodes.count > MOST_IN_A_BLOCK:
-        message = f"a Capacity Block holds {MOST_IN_A_BLOCK} instances at most, and {spec.nodes.count} are asked for"
+    if spec.nodes.purchase == "capacity-block" and facts.capacity.most > MOST_IN_A_BLOCK:
+        message = f"a Capacity Block holds {MOST_IN_A_BLOCK} instances at most, and {facts.capacity.most} are asked for"
         yield Fault("nodes.count", message, f"write {MOST_IN_A_BLOCK} or fewer")
 
 
 @rule("placement-around-block", "error", cloud="aws", reference=CAPACITY_BLOCKS)
-def placement_around_block(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+def placement_around_block(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """A Capacity Block is placed already; in a placement group it finds no capacity."""
+    message = (
+        "a Capacity Block is placed close together already, and in a placement group its instances fail with "
+        "InsufficientInstanceCapacity"
+    )
     if spec.nodes.purchase == "capacity-block" and spec.nodes.placement == "cluster":
-        message = (
-            "a Capacity Block is placed close together already, and in a placement group its instances fail with "
-            "InsufficientInstanceCapacity"
-        )
         yield Fault("nodes.placement", message, "leave nodes.placement out")
+    if spec.nodes.purchase == "capacity-block" and facts.capacity.placement_group is not None:
+        yield Fault("nodes.reservation.placement_group", message, "leave placement_group out")
 
 
 @rule("placement-around-reservation", "error", cloud="aws", reference=IN_GROUPS)
@@ -112,3 +117,94 @@ def reservation_in_single_group(spec: AnySpec, _facts: Facts) -> Iterator[Fault]
     if spec.nodes.purchase == "reserved" and spec.nodes.placement == "cluster":
         message = "a scale set with a single placement group can not use a capacity reservation"
         yield Fault("nodes.placement", message, "write none, or purchase: on-demand")
+
+
+@rule("reservation-too-small", "error", reference=RESERVATIONS_AWS)
+def reservation_too_small(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """A reservation holds all the nodes that are asked of it."""
+    known, most = spec.nodes.reservation, facts.capacity.most
+    if isinstance(known, Reserved) and known.count is not None and known.count < most:
+        message = f"{known.id} holds {known.count} instances, and {most} nodes are asked of it"
+        yield Fault("nodes.count", message, f"write {known.count} or fewer")
+
+
+@rule("reservation-partly-used", "warning", reference=RESERVATIONS_AWS)
+def reservation_partly_used(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Reserved instances are paid whether they are used or not."""
+    known, most = spec.nodes.reservation, facts.capacity.most
+    if isinstance(known, Reserved) and known.count is not None and known.count > most:
+        message = f"{known.id} holds {known.count} instances, of which {known.count - most} are paid and stand empty"
+        yield Fault("nodes.count", message, f"write {known.count}, or make the reservation smaller")
+
+
+@rule("reservation-in-other-zone", "error", reference=RESERVATIONS_AWS)
+def reservation_in_other_zone(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Nodes start in the zone of their reservation."""
+    known = spec.nodes.reservation
+    if isinstance(known, Reserved) and known.zone is not None and known.zone != spec.zone:
+        message = f"{known.id} is in {known.zone}, and the cluster is in {spec.zone or 'no zone'}"
+        yield Fault("zone", message, f"write zone: {known.zone}")
+
+
+@rule("reservation-dates", "error", reference=CAPACITY_BLOCKS)
+def reservation_dates(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """A reservation begins before it ends, and has not ended."""
+    known = spec.nodes.reservation
+    if not isinstance(known, Reserved) or known.end is None:
+        return
+    if known.start is not None and known.end <= known.start:
+        message = f"it ends on {known.end}, and begins on {known.start}"
+        yield Fault("nodes.reservation.end", message, f"write a day after {known.start}")
+    elif known.end < facts.today:
+        message = f"{known.id} ended on {known.end}: no node starts from it any more"
+        yield Fault("nodes.reservation.end", message, "take another reservation, or purchase: on-demand")
+
+
+@rule("reservation-future-dated", "error", cloud="aws", reference=FUTURE_DATED)
+def reservation_future_dated(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Reservations that begin later exist for families without accelerators only."""
+    known = spec.nodes.reservation
+    later = isinstance(known, Reserved) and known.start is not None and known.start > facts.today
+    if later and spec.nodes.purchase == "reserved":
+        message = (
+            f"a reservation that begins later is made for the families C, M, R, I, T and G only, and {spec.nodes.type} "
+            "has a Capacity Block for that"
+        )
+        yield Fault("nodes.reservation.start", message, "write purchase: capacity-block, or remove start")
+
+
+@rule("capacity-block-not-begun", "warning", cloud="aws", reference=CAPACITY_BLOCKS)
+def capacity_block_not_begun(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Before a Capacity Block begins its nodes can not start."""
+    begins = facts.capacity.begins
+    if begins is not None and begins > facts.today:
+        message = f"the Capacity Block begins on {begins}, and until then no node can start: the group asks for none"
+        yield Fault("nodes.reservation.start", message, f"run `pulumi up` again on {begins} after 11:30 UTC")
+
+
+@rule("capacity-block-ends", "warning", cloud="aws", reference=CAPACITY_BLOCKS)
+def capacity_block_ends(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """EC2 ends the nodes of a Capacity Block half an hour before its end."""
+    ends = facts.capacity.ends
+    if spec.nodes.purchase == "capacity-block" and ends is not None and 0 <= (ends - facts.today).days <= LAST_DAYS:
+        message = f"the Capacity Block ends on {ends}, and EC2 terminates its nodes from 30 minutes before that on"
+        fix = "take the last checkpoint 40 minutes before the end, and extend the block or write running: false"
+        yield Fault("nodes.reservation.end", message, fix)
+
+
+@rule("capacity-block-bought", "warning", cloud="aws", reference=CAPACITY_BLOCKS)
+def capacity_block_bought(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """A Capacity Block is paid in whole when it is bought, and never given back."""
+    offer = spec.nodes.reservation
+    if isinstance(offer, BuyBlock) and spec.nodes.purchase == "capacity-block":
+        message = f"`pulumi up` buys {shown(offer.buy)}: all of it is paid at once, and nothing gives it back"
+        fix = f"see that the offering is for {spec.nodes.count} {spec.nodes.type} in {spec.zone}"
+        yield Fault("nodes.reservation.buy", message, fix)
+
+
+@rule("purchase-without-block", "error", reference=CAPACITY_BLOCKS)
+def purchase_without_block(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Only Capacity Blocks are bought by offering."""
+    if isinstance(spec.nodes.reservation, BuyBlock) and spec.nodes.purchase == "reserved":
+        message = "an offering is that of a Capacity Block, and reserved nodes come from a reservation that is there"
+        yield Fault("nodes.reservation", message, "write purchase: capacity-block, or the reservation's id")

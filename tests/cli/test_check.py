@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 import yaml
 
 from cli.main import COMMANDS, main
+from planning import catalog
+from planning.facts.imagerecord import FILE, ImageRecord, render
 
 FINDING = ["rule", "level", "path", "message", "fix", "reference"]
 SPEC: dict[str, Any] = {
@@ -23,6 +26,15 @@ SPEC: dict[str, Any] = {
     "zone": "use1-az6",
     "nodes": {"type": "p5.48xlarge", "count": 16},
 }
+IMAGE = "dlami-ubuntu-22.04-x86_64"
+RECORD = ImageRecord(
+    id="ami-0123456789abcdef0",
+    name="Base GPU AMI",
+    arch="x86_64",
+    root_device="/dev/sda1",
+    root_gib=75,
+    recorded=date.today(),
+)
 Stack = Any
 
 
@@ -31,6 +43,7 @@ def stack(tmp_path: Path) -> Stack:
     """`stack(name, field=value)`: the path of a stack file with a good spec, changed."""
 
     def write(name: str, **changes: Any) -> str:
+        (tmp_path / FILE).write_text(render({"us-east-1": {catalog.image(IMAGE).parameter: RECORD}}))
         path = tmp_path / f"Pulumi.{name}.yaml"
         path.write_text(yaml.safe_dump({"config": {"gpu-clusters:cluster": {**SPEC, **changes}}}))
         return str(path)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from components.dryrun import DryRun, Registered, dry_run
 from planning.findings import render
 from planning.plan import Plan, assess
 from planning.stackfile import read_stack
+from tests.clusters import CLUSTERS, changed, changes_of
 
 ROOT = Path(__file__).parents[2]
 TODAY = date(2026, 12, 1)
@@ -71,27 +71,13 @@ class Declared:
         return {f"{r.type.rsplit(':', 1)[-1]} {r.name}" for urn in seen if (r := self.by_urn(urn))}
 
 
-def _changed(stack: str, changes: Changes) -> Any:
-    raw = copy.deepcopy(_stack(stack))
-    for path, value in changes.items():
-        *above, leaf = path.split(".")
-        holder = raw
-        for key in above:
-            holder = holder.setdefault(key, {})
-        if value is ...:
-            holder.pop(leaf, None)
-        else:
-            holder[leaf] = value
-    return raw
-
-
 @cache
 def _stack(name: str) -> Any:
     return read_stack(ROOT / "stacks" / f"Pulumi.{name}.yaml").spec
 
 
 def _plan(base: str, changes: Changes) -> Plan:
-    assessment = assess(_changed(STACKS.get(base, base), changes), TODAY, ROOT / "stacks")
+    assessment = assess(changed(_stack(STACKS.get(base, base)), changes), TODAY, ROOT / "stacks")
     assert assessment.plan is not None, render(assessment.findings)
     return assessment.plan
 
@@ -125,6 +111,12 @@ def declared() -> Callable[..., Declared]:
         return _run(base, text, preview)
 
     return declared
+
+
+@pytest.fixture(scope="session")
+def cluster(declared: Callable[..., Declared]) -> Callable[[str], Declared]:
+    """The dry run of a cluster of tests/clusters.toml."""
+    return lambda name: declared(CLUSTERS[name]["stack"], changes_of(name))
 
 
 @pytest.fixture(params=["aws", "azure"])

@@ -1,13 +1,15 @@
-"""The AWS side by value: interfaces, held capacity, security groups, permissions, the bucket."""
+"""The AWS side by value: interfaces, held capacity, security groups. Data stores and permissions: test_aws_storage."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
+
+from components.dryrun import dry_run
 
 
 def test_a_p5_node_has_one_ena_and_32_efa_only_interfaces_each_in_the_nodes_group(declared: Callable[..., Any]) -> None:
@@ -113,7 +115,6 @@ def test_nodes_start_after_routes_rules_permissions_endpoint_and_filesystem(decl
         "LustreFileSystem",
         "NatGateway",
         "RolePolicy",
-        "RolePolicyAttachment",
         "RouteTableAssociation",
         "SecurityGroupEgressRule",
         "SecurityGroupIngressRule",
@@ -121,34 +122,6 @@ def test_nodes_start_after_routes_rules_permissions_endpoint_and_filesystem(decl
     }
     rules = {f"{r.type.rsplit(':', 1)[-1]} {r.name}" for r in cluster.run.resources if "GroupIngressRule" in r.type}
     assert rules <= before
-
-
-def test_the_filesystem_is_made_after_its_rules_and_does_not_wait_for_the_nat_gateway(
-    declared: Callable[..., Any],
-) -> None:
-    cluster = declared("aws")
-    before = cluster.before(cluster.one("LustreFileSystem"))
-    rules = {
-        f"{r.type.rsplit(':', 1)[-1]} {r.name}"
-        for r in cluster.run.resources
-        if "gressRule" in r.type and "filesystem" in r.name
-    }
-    assert len(rules) == 6
-    assert rules <= before
-    assert not [entry for entry in before if entry.startswith("NatGateway")]
-
-
-def test_the_filesystem_is_an_encrypted_persistent_one_with_efa_and_a_final_backup(
-    declared: Callable[..., Any],
-) -> None:
-    inputs = declared("aws").one("LustreFileSystem").inputs
-    assert inputs["deploymentType"] == "PERSISTENT_2"
-    assert inputs["efaEnabled"] is True
-    assert inputs["metadataConfiguration"] == {"mode": "AUTOMATIC"}
-    assert (inputs["storageCapacity"], inputs["perUnitStorageThroughput"]) == (38400, 250)
-    assert inputs["skipFinalBackup"] is False
-    assert inputs["automaticBackupRetentionDays"] == 7
-    assert inputs["finalBackupTags"].items() >= {"team": "research", "gpu-cluster": "llama-70b"}.items()
 
 
 def _pairs(cluster: Any, kind: str) -> set[tuple[str, str, str, Any, Any]]:
@@ -189,35 +162,6 @@ def test_groups_have_no_inline_rules_which_would_fight_the_rule_resources(declar
         assert not {"ingress", "egress"} & set(group.inputs)
 
 
-def test_a_node_may_use_the_clusters_bucket_and_nothing_else(declared: Callable[..., Any]) -> None:
-    cluster = declared("aws")
-    statements = json.loads(cluster.one("RolePolicy").inputs["policy"])["Statement"]
-    bucket = "arn:aws:mock:::llama-70b-objects"
-    by_sid = {s["Sid"]: s for s in statements}
-    assert set(by_sid) == {"ListBucket", "ReadWriteObjects", "DescribeFilesystems"}
-    assert by_sid["ListBucket"]["Resource"] == bucket
-    assert by_sid["ReadWriteObjects"]["Resource"] == f"{bucket}/*"
-    assert by_sid["DescribeFilesystems"]["Action"] == "fsx:DescribeFileSystems"
-    assert by_sid["DescribeFilesystems"]["Condition"] == {"StringEquals": {"aws:RequestedRegion": "us-east-1"}}
-    assert all("*" not in action for s in statements for action in [s["Action"]] if isinstance(action, str))
-    assert not [a for s in statements for a in s["Action"] if isinstance(s["Action"], list) and "*" in a]
-
-
-def test_a_node_without_filesystem_may_ask_for_none(declared: Callable[..., Any]) -> None:
-    policy = json.loads(declared("aws", {"storage.filesystem": ...}).one("RolePolicy").inputs["policy"])
-    assert "fsx" not in json.dumps(policy)
-    assert "*" not in [s["Resource"] for s in policy["Statement"]]
-
-
-def test_a_node_answers_session_manager_and_its_role_is_for_ec2(declared: Callable[..., Any]) -> None:
-    cluster = declared("aws")
-    assert cluster.one("RolePolicyAttachment").inputs["policyArn"] == (
-        "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
-    )
-    trust = json.loads(cluster.one("Role").inputs["assumeRolePolicy"])["Statement"]
-    assert [s["Principal"] for s in trust] == [{"Service": "ec2.amazonaws.com"}]
-
-
 def test_names_that_pulumi_completes_stay_legal_for_the_longest_cluster_name(declared: Callable[..., Any]) -> None:
     """Pulumi adds a hyphen and seven digits to a name that is not given."""
     cluster = declared("aws", {"name": "abcdefghijklmnopqrst"})
@@ -226,45 +170,6 @@ def test_names_that_pulumi_completes_stay_legal_for_the_longest_cluster_name(dec
         (resource,) = cluster.of(kind)
         assert len(resource.name) + 8 <= limit
         assert not {"name", "bucket"} & set(resource.inputs)
-
-
-def test_the_bucket_is_private_encrypted_and_speaks_tls_only(declared: Callable[..., Any]) -> None:
-    cluster = declared("aws")
-    block = dict(cluster.one("BucketPublicAccessBlock").inputs)
-    assert {k: v for k, v in block.items() if k != "bucket"} == dict.fromkeys(
-        ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets"), True
-    )
-    (statement,) = json.loads(cluster.one("BucketPolicy").inputs["policy"])["Statement"]
-    bucket = "arn:aws:mock:::llama-70b-objects"
-    assert (statement["Effect"], statement["Principal"], statement["Action"]) == ("Deny", "*", "s3:*")
-    assert statement["Resource"] == [bucket, f"{bucket}/*"]
-    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
-    assert cluster.one("BucketOwnershipControls").inputs["rule"] == {"objectOwnership": "BucketOwnerEnforced"}
-    (rule,) = cluster.one("BucketServerSideEncryptionConfiguration").inputs["rules"]
-    assert rule["applyServerSideEncryptionByDefault"]["sseAlgorithm"] == "AES256"
-    assert cluster.one("Bucket").inputs["forceDestroy"] is False
-
-
-@pytest.mark.parametrize(
-    ("checkpoints", "rule"),
-    [
-        (
-            {"cool_after_days": 7, "expire_after_days": 30},
-            {"transitions": [{"days": 7, "storageClass": "INTELLIGENT_TIERING"}], "expiration": {"days": 30}},
-        ),
-        ({"cool_after_days": 45}, {"transitions": [{"days": 45, "storageClass": "STANDARD_IA"}]}),
-        ({"expire_after_days": 14}, {"expiration": {"days": 14}}),
-        ({}, None),
-    ],
-)
-def test_checkpoints_are_cooled_and_deleted_as_the_spec_says_and_broken_uploads_always_go(
-    checkpoints: dict[str, int], rule: dict[str, Any] | None, declared: Callable[..., Any]
-) -> None:
-    rules = declared("aws", {"storage.objects.checkpoints": checkpoints}).one("BucketLifecycleConfiguration").inputs
-    uploads, *others = rules["rules"]
-    assert uploads["abortIncompleteMultipartUpload"] == {"daysAfterInitiation": 7}
-    expected = {"id": "checkpoints", "status": "Enabled", "filter": {"prefix": "checkpoints/"}, **(rule or {})}
-    assert others == ([expected] if rule else [])
 
 
 def test_an_image_that_was_looked_up_stays_until_another_one_is_asked_for(declared: Callable[..., Any]) -> None:
@@ -276,6 +181,24 @@ def test_an_image_that_was_looked_up_stays_until_another_one_is_asked_for(declar
     given = declared("aws", {"nodes.image": "ami-0fedcba9876543210"}).one("LaunchTemplate")
     assert given.inputs["imageId"] == "ami-0fedcba9876543210"
     assert not given.request.ignoreChanges
+
+
+def test_a_recorded_image_reaches_the_template_with_its_own_root_disk_and_nothing_is_looked_up(
+    planned: Callable[..., Any],
+) -> None:
+    plan = planned("aws")
+    image = replace(
+        plan.nodes.image, reference="ami-0fedcba9876543210", by_parameter=False, root_device="/dev/xvda", root_gib=120
+    )
+    run = dry_run(replace(plan, nodes=replace(plan.nodes, image=image)))
+    [template] = [r for r in run.resources if r.type.endswith(":LaunchTemplate")]
+    assert template.name == "llama-70b-nodes"
+    assert template.inputs["imageId"] == "ami-0fedcba9876543210"
+    assert [disk["deviceName"] for disk in template.inputs["blockDeviceMappings"]] == ["/dev/xvda"]
+    assert not template.request.ignoreChanges
+    looked_up = next(r for r in dry_run(plan).resources if r.type.endswith(":LaunchTemplate"))
+    aliases = {alias.spec.name for alias in template.request.aliases}
+    assert looked_up.name in aliases, "recorded it is the same template: another one would end a spot gang"
 
 
 def test_a_key_reaches_the_nodes_only_where_one_is_given(declared: Callable[..., Any]) -> None:

@@ -1,17 +1,15 @@
-"""The Azure side by value: the scale set, the storage account and its endpoints, network rules, permissions, names."""
+"""The Azure side by value: the scale set, names. Stores: test_azure_storage; the network: test_azure_network."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
 NAMES = {
     "accountName": r"[a-z0-9]{3,24}",
-    "amlFilesystemName": r"[0-9a-zA-Z][-0-9a-zA-Z_]{0,78}[0-9a-zA-Z]",
     "containerName": r"[a-z0-9](-?[a-z0-9])+",
     "natGatewayName": r"[a-zA-Z0-9][\w.-]{0,78}\w",
     "networkSecurityGroupName": r"[a-zA-Z0-9][\w.-]{0,78}\w",
@@ -117,126 +115,3 @@ def test_nodes_start_after_subnets_endpoints_names_permissions_and_filesystem(de
         "VirtualNetworkLink llama-70b-blob",
         "VirtualNetworkLink llama-70b-dfs",
     }
-
-
-def test_changes_of_one_network_wait_for_each_other(declared: Callable[..., Any]) -> None:
-    """Azure refuses two at a time: the subnets one by one, then the endpoints one by one."""
-    cluster = declared("azure")
-    order = ["Subnet llama-70b-nodes", "Subnet llama-70b-endpoints", "Subnet llama-70b-filesystem"]
-    order += ["PrivateEndpoint llama-70b-blob", "PrivateEndpoint llama-70b-dfs"]
-    by_title = {f"{r.type.rsplit(':', 1)[-1]} {r.name}": r for r in cluster.run.resources}
-    for earlier, later in pairwise(order):
-        assert earlier in cluster.before(by_title[later])
-
-
-def test_nodes_go_out_by_nat_and_by_nothing_else(declared: Callable[..., Any]) -> None:
-    cluster = declared("azure")
-    nodes = cluster.one("Subnet", "-nodes")
-    assert nodes.inputs["defaultOutboundAccess"] is False
-    assert [r.name for r in cluster.made_from(nodes, "natGateway")] == ["llama-70b-nat"]
-    assert [r.name for r in cluster.made_from(nodes, "networkSecurityGroup")] == ["llama-70b-nodes"]
-
-
-def test_subnets_are_resources_of_their_own_and_never_inline(declared: Callable[..., Any]) -> None:
-    assert "subnets" not in declared("azure").one("VirtualNetwork").inputs
-
-
-def test_nothing_enters_the_nodes_subnet_but_what_is_named(declared: Callable[..., Any]) -> None:
-    rules = declared("azure").one("NetworkSecurityGroup", "-nodes").inputs["securityRules"]
-    allowed = [(r["sourceAddressPrefix"], r["destinationAddressPrefix"]) for r in rules if r["access"] == "Allow"]
-    assert allowed == [("10.50.0.0/16", "10.50.0.0/16")]
-    (deny,) = [r for r in rules if r["access"] == "Deny"]
-    assert (deny["priority"], deny["sourceAddressPrefix"], deny["direction"]) == (4096, "*", "Inbound")
-
-
-def test_lustre_passes_both_ways_between_servers_and_nodes(declared: Callable[..., Any]) -> None:
-    rules = declared("azure").one("NetworkSecurityGroup", "-filesystem").inputs["securityRules"]
-    nodes = "10.50.0.0/17"
-    lustre = {
-        (r["direction"], r["sourceAddressPrefix"], r["destinationAddressPrefix"])
-        for r in rules
-        if r["destinationPortRanges"] == ["988", "1019-1023"]
-    }
-    own = next(destination for direction, source, destination in lustre if source == nodes)
-    assert lustre == {
-        ("Inbound", nodes, own),
-        ("Inbound", own, own),
-        ("Outbound", own, nodes),
-        ("Outbound", own, own),
-    }
-    assert len({(r["direction"], r["priority"]) for r in rules}) == len(rules)
-
-
-def test_the_storage_account_is_hierarchical_and_closed(declared: Callable[..., Any]) -> None:
-    inputs = declared("azure").one("StorageAccount").inputs
-    said = {
-        "kind": "StorageV2",
-        "isHnsEnabled": True,
-        "allowSharedKeyAccess": False,
-        "allowBlobPublicAccess": False,
-        "defaultToOAuthAuthentication": True,
-        "allowCrossTenantReplication": False,
-        "enableHttpsTrafficOnly": True,
-        "minimumTlsVersion": "TLS1_2",
-        "publicNetworkAccess": "Disabled",
-        "enableNfsV3": False,
-        "isSftpEnabled": False,
-    }
-    assert {key: inputs[key] for key in said} == said
-    assert inputs["networkRuleSet"] == {
-        "defaultAction": "Deny",
-        "bypass": "AzureServices",
-        "ipRules": [],
-        "virtualNetworkRules": [],
-    }
-
-
-def test_the_account_has_endpoints_and_names_for_blob_and_dfs(declared: Callable[..., Any]) -> None:
-    cluster = declared("azure")
-    for service in ("blob", "dfs"):
-        (connection,) = cluster.one("PrivateEndpoint", service).inputs["privateLinkServiceConnections"]
-        assert connection["groupIds"] == [service]
-        zone = cluster.one("PrivateZone", service)
-        assert zone.inputs["privateZoneName"] == f"privatelink.{service}.core.windows.net"
-        assert cluster.made_from(cluster.one("VirtualNetworkLink", service), "privateZoneName") == [zone]
-        records = cluster.one("PrivateDnsZoneGroup", service)
-        assert cluster.made_from(records, "privateDnsZoneConfigs") == [zone]
-
-
-def test_checkpoints_are_cooled_and_deleted_below_the_containers_name(declared: Callable[..., Any]) -> None:
-    policy = declared("azure").one("ManagementPolicy").inputs
-    assert policy["managementPolicyName"] == "default"
-    (rule,) = policy["policy"]["rules"]
-    assert rule["definition"]["filters"] == {"blobTypes": ["blockBlob"], "prefixMatch": ["data/checkpoints/"]}
-    assert rule["definition"]["actions"]["baseBlob"] == {
-        "tierToCool": {"daysAfterModificationGreaterThan": 7},
-        "delete": {"daysAfterModificationGreaterThan": 45},
-    }
-    assert not declared("azure", {"storage.objects.checkpoints": ...}).of("ManagementPolicy")
-
-
-def test_the_nodes_identity_may_use_the_account_and_its_assignment_has_a_stable_name(
-    declared: Callable[..., Any],
-) -> None:
-    cluster = declared("azure")
-    assignment = cluster.one("RoleAssignment")
-    assert [r.type for r in cluster.made_from(assignment, "scope")] == ["azure-native:storage:StorageAccount"]
-    assert assignment.inputs["roleDefinitionId"].endswith("/ba92f5b4-2d11-453d-a403-e96b0029c9fe")
-    assert assignment.inputs["principalType"] == "ServicePrincipal"
-    again = declared("azure", {"nodes.count": 2}).one("RoleAssignment")
-    assert again.inputs["roleAssignmentName"] == assignment.inputs["roleAssignmentName"]
-    elsewhere = declared("azure", {"name": "other"}).one("RoleAssignment")
-    assert elsewhere.inputs["roleAssignmentName"] != assignment.inputs["roleAssignmentName"]
-    nodes = cluster.one("VirtualMachineScaleSet")
-    assert [r.type for r in cluster.made_from(nodes, "identity")] == [
-        "azure-native:managedidentity:UserAssignedIdentity"
-    ]
-
-
-def test_managed_lustre_has_its_own_subnet_in_the_nodes_zone(declared: Callable[..., Any]) -> None:
-    cluster = declared("azure")
-    lustre = cluster.one("AmlFilesystem")
-    assert lustre.inputs["storageCapacityTiB"] == 48
-    assert lustre.inputs["sku"] == {"name": "AMLFS-Durable-Premium-125"}
-    assert lustre.inputs["zones"] == cluster.one("VirtualMachineScaleSet").inputs["zones"]
-    assert [s.name for s in cluster.made_from(lustre, "filesystemSubnet")] == ["llama-70b-filesystem"]

@@ -17,8 +17,9 @@ import pytest
 import yaml
 
 from components.bootstrap import user_data
+from components.bootstrap.objects import Container, blobfuse_files
 
-SCRIPTS = ("hold-kernel.sh", "lustre.sh", "scratch.sh")
+SCRIPTS = ("hold-kernel.sh", "lustre.sh", "objects.sh", "scratch.sh")
 SOURCE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com@tcp:/mount123"
 LIMIT = 12 * 1024
 """EC2 takes 16 KiB; what is left is for the lines of the spec's own set-up."""
@@ -88,6 +89,7 @@ def test_scripts_pass_shellcheck(script: str) -> None:
 
 COMMANDS = (
     *(
+        "apt-cache",
         "apt-get",
         "apt-mark",
         "blkid",
@@ -101,7 +103,7 @@ COMMANDS = (
         "mdadm",
     ),
     *("mkdir", "mkfs.ext4", "modinfo", "modprobe", "mount", "mountpoint", "python3", "sleep", "systemctl", "udevadm"),
-    "uname",
+    *("lfs", "uname"),
 )
 RECORDER = """#!/bin/bash
 echo "${0##*/} $*" >>"$RECORD/calls"
@@ -127,17 +129,21 @@ class Node:
     def answer(self, command: str, shell: str) -> None:
         (self.folder / command).write_text(shell + "\n")
 
-    def run(self, script: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    def run(self, script: str, env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:
         boot = self.folder / "boot.env"
         boot.write_text("".join(f"{key}={value}\n" for key, value in env.items()))
         text = files("components.bootstrap").joinpath(script).read_text()
         text = text.replace("/etc/gpu-clusters/boot.env", str(boot))
-        (self.folder / "os-release").write_text("VERSION_CODENAME=jammy\n")
+        text = text.replace("/etc/gpu-clusters/objects-", str(self.folder / "objects-"))
+        (self.folder / "os-release").write_text("VERSION_CODENAME=jammy\nVERSION_ID=22.04\n")
         text = text.replace("/etc/os-release", str(self.folder / "os-release"))
         text = text.replace("/etc/apt/sources.list.d", str(self.folder)).replace("/opt/gpu-clusters", str(self.folder))
         path = f"{self.folder / 'bin'}:/usr/bin:/bin"
         return subprocess.run(
-            ["bash", "-c", text], capture_output=True, text=True, env={"PATH": path, "RECORD": str(self.folder)}
+            ["bash", "-c", text, script, *words],
+            capture_output=True,
+            text=True,
+            env={"PATH": path, "RECORD": str(self.folder)},
         )
 
     @property
@@ -246,21 +252,44 @@ printf '#!/bin/bash\\necho setup.sh >>"$RECORD/calls"\\ntouch "$RECORD/efa-up"\\
 """
 
 
+# The counters of the networks, before the mount and once the storage servers are asked. TCP sends whatever happens.
+LNET = """{{
+  sent={before}
+  if grep -q "^lfs df" "$RECORD/calls"; then sent={after}; fi
+  printf -- '    - net type: tcp\n      - status: up\n        send_count: 900\n    - net type: efa\n'
+  for _ in 1 2 3 4 5 6 7 8; do printf -- '      - status: up\n          send_count: %s\n' $sent; done
+}}"""
+
+
 def test_over_efa_the_modules_are_unloaded_before_the_client_is_set_up(node: Node) -> None:
     """Loaded ones keep their settings, and most EFA devices would stay unused."""
     node.answer("python3", EFA_TOOLS)
-    node.answer("lnetctl", 'case "$1" in net) [ ! -f "$RECORD/efa-up" ] || echo "    - net type: efa" ;; esac')
+    node.answer("lnetctl", f'[ ! -f "$RECORD/efa-up" ] || {LNET.format(before=0, after=64)}')
     ran = node.run("lustre.sh", LUSTRE | {"LUSTRE_EFA": "true"})
     assert ran.returncode == 0
-    assert ran.stderr == ""
+    assert ran.stderr == "gpu-clusters: Lustre is mounted over EFA, on 8 interfaces\n"
     order = [call.split(" ")[0] for call in node.calls]
     assert order.index("lustre_rmmod") < order.index("setup.sh") < order.index("modprobe") < order.index("mount")
 
 
 def test_an_efa_client_that_is_up_already_is_not_set_up_again(node: Node) -> None:
-    node.answer("lnetctl", 'echo "    - net type: efa"')
+    node.answer("lnetctl", LNET.format(before=10, after=64))
     assert node.run("lustre.sh", LUSTRE | {"LUSTRE_EFA": "true"}).returncode == 0
     assert not node.called("curl") + node.called("lustre_rmmod")
+
+
+def test_an_efa_network_over_which_nothing_goes_is_said_to_be_a_fallback(node: Node) -> None:
+    """Counters that stood before the mount, and those of TCP, prove nothing."""
+    node.answer("lnetctl", LNET.format(before=10, after=10))
+    ran = node.run("lustre.sh", LUSTRE | {"LUSTRE_EFA": "true"})
+    assert ran.returncode == 0
+    assert len(node.called("mount")) == 1
+    assert "mounted over TCP, not over EFA: of 8 EFA interfaces none sends anything" in ran.stderr
+
+
+def test_without_efa_no_storage_server_is_asked(node: Node) -> None:
+    assert node.run("lustre.sh", LUSTRE).returncode == 0
+    assert not node.called("lfs")
 
 
 def test_a_failed_efa_set_up_mounts_over_tcp_and_says_so(node: Node) -> None:
@@ -286,6 +315,70 @@ def test_an_azure_image_without_the_client_fails_with_the_kernels_name(node: Nod
     assert ran.returncode != 0
     assert "no Lustre client for kernel 6.8.0-1024-aws" in ran.stderr
     assert not node.called("apt-get")
+
+
+@pytest.fixture
+def container_node(node: Node) -> Node:
+    """With the two configurations. blobfuse2 comes with its package."""
+    container = Container(account="llamadata", name="data", client_id="client")
+    for path, content in blobfuse_files(container, with_disks=True).items():
+        (node.folder / Path(path).name).write_text(content)
+    node.answer("apt-get", 'case "$*" in *blobfuse2*) /bin/cp "$RECORD/bin/curl" "$RECORD/bin/blobfuse2" ;; esac')
+    node.answer("blobfuse2", 'case "$1" in --version) echo blobfuse2 version 2.5.1 ;; esac')
+    return node
+
+
+def test_a_container_is_mounted_when_asked_for_and_blobfuse_comes_then(container_node: Node) -> None:
+    node = container_node
+    assert node.run("objects.sh", {}, "files").returncode == 0
+    assert node.called("apt-get")[-1].endswith("install -y fuse3 blobfuse2")
+    assert not node.called("curl"), "the image knows Microsoft's packages"
+    config = node.folder / "objects-files.yaml"
+    assert node.called("blobfuse2")[-1] == f"blobfuse2 mount /mnt/objects/files --config-file={config}"
+    assert "mkdir -p /scratch/objects" in node.calls
+    assert node.run("objects.sh", {}, "checkpoints").returncode == 0
+    assert node.called("blobfuse2")[-1].startswith("blobfuse2 mount /mnt/objects/checkpoints ")
+    assert len([call for call in node.called("apt-get") if "install" in call]) == 1
+
+
+def test_microsofts_packages_are_added_where_the_image_does_not_know_them(container_node: Node) -> None:
+    container_node.answer("apt-cache", "exit 100")
+    assert container_node.run("objects.sh", {}, "files").returncode == 0
+    listed = (container_node.folder / "gpu-clusters-microsoft.list").read_text()
+    assert listed.endswith("] https://packages.microsoft.com/ubuntu/22.04/prod jammy main\n")
+
+
+def test_a_mounted_container_is_left_alone(container_node: Node) -> None:
+    container_node.answer("mountpoint", "exit 0")
+    assert container_node.run("objects.sh", {}, "files").returncode == 0
+    assert not container_node.called("apt-get") + container_node.called("blobfuse2")
+
+
+@pytest.mark.parametrize("version", ["2.2.0", "2.3.0", "2.5.0"])
+def test_a_blobfuse_that_spoils_data_or_runs_out_of_memory_mounts_nothing(version: str, container_node: Node) -> None:
+    container_node.answer("blobfuse2", f"echo blobfuse2 version {version}")
+    ran = container_node.run("objects.sh", {}, "checkpoints")
+    assert ran.returncode != 0
+    assert f"blobfuse2 {version} is too old" in ran.stderr
+    assert container_node.called("blobfuse2") == ["blobfuse2 --version"]
+
+
+@pytest.mark.parametrize("words", [(), ("lustre",)])
+def test_another_mount_than_the_two_is_refused_with_their_names(words: tuple[str, ...], container_node: Node) -> None:
+    ran = container_node.run("objects.sh", {}, *words)
+    assert ran.returncode == 2
+    assert "gpu-clusters-objects checkpoints|files" in ran.stderr
+    assert not container_node.calls
+
+
+def test_nothing_is_mounted_of_the_objects_at_boot(planned: Callable[..., Any]) -> None:
+    container = Container(account="llamadata", name="data", client_id="client")
+    made = yaml.safe_load(user_data(planned("azure"), SOURCE, container))
+    written = {f["path"]: f for f in made["write_files"]}
+    assert written["/usr/local/sbin/gpu-clusters-objects"]["permissions"] == "0755"
+    assert not [command for command in made["runcmd"] if "objects" in command]
+    assert "objects" not in written["/etc/systemd/system/gpu-clusters.service"]["content"]
+    assert not [path for path in contents(planned("aws")) if "objects" in path], "S3 has no such mount"
 
 
 def test_installed_kernels_are_held_and_nothing_upgrades_by_itself(node: Node) -> None:

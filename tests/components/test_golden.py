@@ -1,11 +1,14 @@
-"""Whole clusters of the example stacks, as text for review. `make golden` writes them anew; read the difference."""
+"""The whole clusters of tests/clusters.toml, as text for review. `make golden` writes them anew; read the difference.
+
+An example stack is shown whole; a cluster with fields changed by what it declares otherwise than its stack.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from difflib import unified_diff
 from typing import Any
 
 import pytest
@@ -13,11 +16,8 @@ import yaml
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from components.dryrun import Registered
+from tests.clusters import CLUSTERS, changes_of
 
-STACKS = sorted(
-    path.name.removeprefix("Pulumi.").removesuffix(".yaml")
-    for path in (Path(__file__).parents[2] / "stacks").glob("Pulumi.*.yaml")
-)
 OPTIONS = ("protect", "retainOnDelete", "ignoreChanges", "deleteBeforeReplace", "replaceOnChanges")
 
 
@@ -33,12 +33,20 @@ class TextFile(SingleFileSnapshotExtension):
         return str(index)
 
 
-@pytest.mark.parametrize("stack", STACKS)
-def test_an_example_stack_declares_what_was_reviewed(stack: str, declared: Callable[..., Any], snapshot: Any) -> None:
-    cluster = declared(stack)
-    names = {r.urn: _title(r) for r in cluster.run.resources}
-    text = "\n".join(_shown(r, names) for r in cluster.run.resources)
-    assert text == snapshot(name=stack, extension_class=TextFile)
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_a_cluster_declares_what_was_reviewed(
+    name: str, cluster: Callable[[str], Any], declared: Callable[[str], Any], snapshot: Any
+) -> None:
+    text = _text(cluster(name).run.resources)
+    if changes_of(name):
+        whole = _text(declared(CLUSTERS[name]["stack"]).run.resources)
+        text = "".join(list(unified_diff(whole.splitlines(True), text.splitlines(True), n=1))[2:])
+    assert text == snapshot(name=name, extension_class=TextFile)
+
+
+def _text(resources: Sequence[Registered]) -> str:
+    names = {r.urn: _title(r) for r in resources}
+    return "\n".join(_shown(r, names) for r in resources)
 
 
 def _title(resource: Registered) -> str:

@@ -18,6 +18,8 @@ import pulumi
 import pytest
 from pulumi import _types
 
+from tests.clusters import CLUSTERS
+
 SDKS = {"aws": "pulumi_aws", "azure-native": "pulumi_azure_native"}
 VARIANTS: list[dict[str, Any]] = [
     {},
@@ -90,16 +92,24 @@ def _fits(value: Any, wanted: type) -> bool:
     return isinstance(value, wanted)
 
 
+def faults_of(declared: Any) -> list[str]:
+    return [
+        fault
+        for resource in declared.run.resources
+        for fault in faults(dict(resource.inputs), args_class(resource.type), resource.name)
+    ]
+
+
 @pytest.mark.parametrize("changes", VARIANTS, ids=["example", "retained", "smallest"])
 def test_every_input_has_a_name_and_a_type_of_the_sdk(
     cloud: str, changes: dict[str, Any], declared: Callable[..., Any]
 ) -> None:
-    found = [
-        fault
-        for resource in declared(cloud, changes).run.resources
-        for fault in faults(dict(resource.inputs), args_class(resource.type), resource.name)
-    ]
-    assert found == []
+    assert faults_of(declared(cloud, changes)) == []
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_so_has_every_input_of_the_whole_clusters(name: str, cluster: Callable[[str], Any]) -> None:
+    assert faults_of(cluster(name)) == []
 
 
 @pytest.mark.parametrize(

@@ -156,17 +156,39 @@ def test_a_failed_update_is_covered_up_by_the_state_until_a_refresh(small: Any):
 @pytest.mark.parametrize("made", [0, 1, 20])
 def test_a_kill_at_any_moment_is_got_over_by_the_next_up(small: Any, victim: str, made: int):
     small.stack(TRIAL, "config:\n  aws:region: us-east-1\n  small:subnets: '40'\n")
-    with small.workspace.start(
-        "up", "--yes", "--skip-preview", "--stack", TRIAL, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL
-    ) as engine:
-        plugin = _wait_for_plugin(engine.pid)
-        _wait_for_records(small, made)
-        os.kill(engine.pid if victim == "engine" else plugin, signal.SIGKILL)
-        engine.wait(timeout=60)
+    _killed(
+        small, victim, "up", lambda: not made or (small.workspace.store_path.exists() and len(small.exists()) >= made)
+    )
     small.up(TRIAL)
     assert len(small.state(TRIAL)) == 45
     same(small)
     small.pulumi("preview", "--refresh", "--stack", TRIAL, "--expect-no-changes")
+
+
+@pytest.mark.parametrize("victim", ["engine", "plugin"])
+def test_a_kill_in_the_middle_of_an_update_is_got_over_by_the_next_up(small: Any, victim: str):
+    def changed() -> int:
+        return sum((record.inputs or {}).get("tags") == {"team": "b"} for record in small.exists())
+
+    small.stack(TRIAL, "config:\n  aws:region: us-east-1\n  small:subnets: '40'\n")
+    small.up(TRIAL)
+    tagged = PROGRAM.replace('"team": "a"', '"team": "b"').replace('.0/24"}', '.0/24", "tags": {"team": "b"}}')
+    (small.workspace.project / "__main__.py").write_text(tagged)
+    _killed(small, victim, "up", lambda: changed() >= 5)
+    small.up(TRIAL)
+    assert changed() == 41
+    same(small)
+    small.pulumi("preview", "--refresh", "--stack", TRIAL, "--expect-no-changes")
+
+
+@pytest.mark.parametrize("victim", ["engine", "plugin"])
+def test_a_kill_in_the_middle_of_a_destroy_is_got_over_by_the_next_one(small: Any, victim: str):
+    small.stack(TRIAL, "config:\n  aws:region: us-east-1\n  small:subnets: '40'\n")
+    small.up(TRIAL)
+    _killed(small, victim, "destroy", lambda: len(small.exists()) <= 40)
+    small.pulumi("destroy", "--yes", "--skip-preview", "--stack", TRIAL)
+    assert small.state(TRIAL) == []
+    assert small.exists() == []
 
 
 def test_eight_stacks_at_once_all_come_up_and_none_touches_another(small: Any):
@@ -186,13 +208,17 @@ def test_eight_stacks_at_once_all_come_up_and_none_touches_another(small: Any):
         same(small, stack)
 
 
-def _wait_for_records(cloud: Any, number: int) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if not number or (cloud.workspace.store_path.exists() and len(cloud.exists()) >= number):
-            return
-        time.sleep(0.005)
-    pytest.fail(f"{number} resources were never there")
+def _killed(cloud: Any, victim: str, command: str, when: Callable[[], bool]) -> None:
+    """Runs a command and kills the engine or its plugin as soon as it is so far."""
+    words = (command, "--yes", "--skip-preview", "--stack", TRIAL)
+    with cloud.workspace.start(*words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL) as engine:
+        plugin = _wait_for_plugin(engine.pid)
+        deadline = time.monotonic() + 60
+        while not when():
+            assert time.monotonic() < deadline, "it never came so far"
+            time.sleep(0.005)
+        os.kill(engine.pid if victim == "engine" else plugin, signal.SIGKILL)
+        engine.wait(timeout=60)
 
 
 def _wait_for_plugin(engine: int) -> int:

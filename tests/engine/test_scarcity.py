@@ -56,6 +56,7 @@ def test_a_gang_start_with_15_of_16_nodes_holds_none_and_a_plain_up_starts_it_la
     assert "16" in said
     assert "15" in said
     assert existing(cloud, RESERVATION, GROUP) == [], "something of the gang was left to pay for"
+    assert "nothing was reserved and no node is paid. Run `pulumi up` again later" in said
     assert "Traceback" not in said
 
     limit(cloud, lambda s: s.set_capacity("aws", "p5.48xlarge", zone, "on-demand", 16))
@@ -72,6 +73,7 @@ def test_a_quota_too_small_is_refused_before_anything_of_the_gang_exists(workspa
     code, said = outcome(cloud)
     assert code != 0
     assert "VcpuLimitExceeded" in said
+    assert "ask for 3072 vCPU of EC2 quota L-417A185B in us-east-1" in said
     assert existing(cloud, RESERVATION, GROUP) == []
 
 
@@ -84,6 +86,8 @@ def test_a_scale_set_without_enough_capacity_is_left_half_made_and_a_second_up_c
     code, said = outcome(cloud)
     assert code != 0
     assert "Allocation" in said
+    assert "no capacity, not a quota" in said
+    assert "az vmss list-instances --resource-group llama-70b --name llama-70b-nodes" in said
     (half,) = existing(cloud, SCALE_SET)
     assert half.outputs["provisioningState"] == "Failed"
     (kept,) = [r for r in cloud.state(TRIAL) if r["type"] == SCALE_SET]

@@ -6,15 +6,16 @@ What the components declare is judged on mocks in tests/components; here it is w
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.clusters import stack_file
+
 PACK = ("--policy-pack", str(Path(__file__).parent.parent.parent / "policies"))
-STACKS = Path(__file__).parent.parent.parent / "stacks"
 NODE_ROOM = {
     "aws-p5": {
         "aws:ec2/placementGroup:PlacementGroup",
@@ -37,18 +38,6 @@ both_stacks = pytest.mark.parametrize("stack", ["aws-p5", "azure-nd-h100"])
 
 TRIAL = "trial"
 """The stack of each test: a name that no tracked file has, so that its file is the test's own."""
-
-
-def stack_file(stack: str, changes: Mapping[str, Any] | None = None) -> str:
-    """The tracked stack file with changes by dotted path."""
-    document = yaml.safe_load((STACKS / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8"))
-    for path, value in (changes or {}).items():
-        here = document["config"]["gpu-clusters:cluster"]
-        *above, last = path.split(".")
-        for key in above:
-            here = here.setdefault(key, {})
-        here[last] = value
-    return yaml.safe_dump(document, sort_keys=False)
 
 
 def cloud_resources(state: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from localcloud.aws.nodes import nodes_of
+from localcloud.values import from_struct
 
 TABLE = yaml.safe_load(Path(__file__).with_name("semantics_aws.yaml").read_text())
 GROUP = "aws:autoscaling/group:Group"
@@ -173,6 +174,24 @@ def test_a_link_to_a_bucket_that_is_elsewhere_is_taken_and_said(aws_world: Any):
     inputs = aws_world.inputs("data_link", {"dataRepositoryPath": "s3://public-data/imagenet"})
     aws_world.driver.up(aws_world.rows["data_link"]["type"], inputs)
     assert "the bucket public-data is not of this local cloud" in aws_world.driver.warnings[-1]
+
+
+def test_a_filesystem_that_was_there_before_is_read_and_not_kept(aws_world: Any):
+    """As `LustreFileSystem.get` does for one that no stack manages."""
+    first, second = (aws_world.driver.read(LUSTRE, "fs-0123456789abcdef0") for _ in range(2))
+    assert first.id == "fs-0123456789abcdef0"
+    outputs = from_struct(first.properties)
+    assert outputs["dnsName"] == "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com"
+    assert outputs["mountName"]
+    assert outputs == from_struct(second.properties)
+    assert aws_world.driver.store.list() == []
+
+
+def test_a_filesystem_that_is_gone_and_an_id_of_something_else_are_not_read(aws_world: Any):
+    assert aws_world.driver.read(LUSTRE, "fs-010ca1ffffffffff0").id == ""
+    assert aws_world.driver.read(aws_world.rows["bucket"]["type"], "somebodys-bucket").id == ""
+    message = aws_world.driver.refusal(lambda: aws_world.driver.read(LUSTRE, "my-lustre"))
+    assert "FileSystemNotFound: File system 'my-lustre' does not exist." in message
 
 
 def test_another_architecture_replaces_an_instance_and_another_size_does_not(aws_world: Any):

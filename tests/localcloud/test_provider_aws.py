@@ -12,7 +12,7 @@ SUBNET = "aws:ec2/subnet:Subnet"
 ROLE = "aws:iam/role:Role"
 PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
-FLOW_LOG = "aws:ec2/flowLog:FlowLog"
+NETWORK_ACL = "aws:ec2/networkAcl:NetworkAcl"
 BACKUP = "aws:fsx/backup:Backup"
 A_VPC = {"cidrBlock": "10.0.0.0/16"}
 A_ROLE = {"assumeRolePolicy": "{}"}
@@ -162,11 +162,11 @@ def test_the_group_that_a_vpc_brings_can_be_named(aws):
 
 
 def test_a_type_without_a_model_gets_an_id_an_arn_and_a_warning(aws):
-    made = aws.up(FLOW_LOG, {"trafficType": "ALL", "tags": {"a": "b"}})
-    assert made.id.startswith("flowlog-")
-    assert made["arn"].startswith("arn:aws:ec2:us-east-1:123456789012:flowlog/flowlog-")
+    made = aws.up(NETWORK_ACL, {"vpcId": "vpc-0123456789abcdef0", "tags": {"a": "b"}})
+    assert made.id.startswith("networkacl-")
+    assert made["arn"].startswith("arn:aws:ec2:us-east-1:123456789012:networkacl/networkacl-")
     assert made["tagsAll"] == {"a": "b"}
-    assert "knows the shape of aws:ec2/flowLog:FlowLog but not its behaviour" in aws.warnings[0]
+    assert "knows the shape of aws:ec2/networkAcl:NetworkAcl but not its behaviour" in aws.warnings[0]
     aws.delete(made)
     assert aws.store.list() == []
 
@@ -234,7 +234,7 @@ def test_functions_answer_what_programs_ask(aws):
 @pytest.mark.parametrize(
     ("token", "args", "says"),
     [
-        ("aws:ec2/getVpc:getVpc", {}, "the local cloud does not answer this function"),
+        ("aws:ec2/getVpcs:getVpcs", {}, "the local cloud does not answer this function"),
         ("aws:ssm/getParameter:getParameter", {"name": "/mine"}, "ParameterNotFound"),
         ("aws:index/getAvailabilityZones:getAvailabilityZones", {"region": "xx-east-1"}, "knows no zones of region"),
     ],

@@ -75,6 +75,16 @@ def test_the_lock_of_a_process_that_is_gone_is_released_and_said(remains: Remain
     assert remains.said == [f"An earlier run was killed (process {dead}): its lock is released."]
 
 
+def test_attributes_that_a_kill_tore_hide_the_state_no_more(remains: Remains, dead: int) -> None:
+    """The engine reads them before the state, and ends at an empty file."""
+    remains.lock(dead)
+    torn, whole, others = (remains.state.with_name(n) for n in ("dev.json.attrs", "dev.json.bak.attrs", "x.json.attrs"))
+    torn.touch(), others.touch()
+    whole.write_text("{}")
+    remains.recover()
+    assert [path.exists() for path in (torn, whole, others)] == [False, True, True]
+
+
 def test_a_lock_from_another_machine_is_not_judged(remains: Remains, dead: int) -> None:
     remains.lock(dead, "elsewhere")
     remains.pending(URN, [])

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planning import catalog
+from planning.facts.imagerecord import FILE, ImageRecord, render
 from planning.plan import Assessment, assess
 
 TODAY = date(2026, 11, 30)
@@ -67,15 +71,42 @@ def changed() -> Changed:
     return change
 
 
+def recorded() -> dict[str, ImageRecord]:
+    """One region's images, as `gpu-clusters images --update` writes them."""
+    images = {i.parameter: (i.arch, i.root_gib) for i in catalog.images("aws").values()}
+    images["ami-0123456789abcdef0"] = ("x86_64", 8)
+    return {
+        asked: ImageRecord(
+            id=asked if asked.startswith("ami-") else f"ami-{number:017x}",
+            name="Ubuntu 22.04",
+            arch=arch,
+            root_device="/dev/sda1",
+            root_gib=root_gib,
+            recorded=TODAY,
+        )
+        for number, (asked, (arch, root_gib)) in enumerate(images.items())
+    }
+
+
 @pytest.fixture(scope="session")
 def assessed(changed: Changed, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Assessment]:
-    """`assessed(cloud, changes)`: what is said of a changed base on the day of the tests, in an empty folder."""
-    empty = tmp_path_factory.mktemp("stacks")
+    """`assessed(cloud, changes)`: what is said of a changed base on the day of the tests.
+
+    Its folder holds nothing but a record of the region's AMIs: those of the catalogue, and `ami-0123456789abcdef0`.
+    """
+
+    @cache
+    def folder_of(region: str) -> Path:
+        folder = tmp_path_factory.mktemp("stacks")
+        (folder / FILE).write_text(render({region: recorded()}))
+        return folder
 
     def judge(
-        base: str | Mapping[str, Any], changes: Mapping[str, Any] | None = None, folder: Path = empty
+        base: str | Mapping[str, Any], changes: Mapping[str, Any] | None = None, folder: Path | None = None
     ) -> Assessment:
-        return assess(changed(base, changes or {}), TODAY, folder)
+        spec = changed(base, changes or {})
+        region = str(spec.get("region"))
+        return assess(spec, TODAY, folder or folder_of(region if re.fullmatch(r"[a-z0-9-]+", region) else "us-east-1"))
 
     return judge
 

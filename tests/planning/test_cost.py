@@ -61,8 +61,49 @@ def test_the_totals_are_the_sums_of_the_lines(cost: Callable[..., Cost]) -> None
     assert not whole.is_lower_bound
 
 
+def test_four_interface_endpoints_cost_29_20_a_month_and_there_is_no_nat_gateway(cost: Callable[..., Cost]) -> None:
+    whole = cost("aws", network__egress="none")
+    endpoints = line(whole, "interface endpoints")
+    assert (endpoints.quantity, endpoints.usd_per_hour) == (4, Decimal("0.04"))
+    assert endpoints.usd_per_month == Decimal("29.20")
+    assert not [each for each in whole.lines if "NAT" in each.item]
+
+
+def test_an_existing_network_costs_nothing_here(cost: Callable[..., Cost]) -> None:
+    existing = {"vpc": "vpc-0a1b2c3d", "subnet": "subnet-0a1b2c3d"}
+    assert not [each for each in cost("aws", network__existing=existing).lines if "NAT" in each.item]
+
+
+def test_a_bastion_is_told_without_a_price_and_a_way_out_that_is_not_there_not_at_all(
+    cost: Callable[..., Cost],
+) -> None:
+    whole = cost("azure", access__bastion=True, network__egress="none")
+    assert line(whole, "Bastion").usd_per_hour is None
+    assert whole.is_lower_bound
+    assert not [each for each in whole.lines if "NAT" in each.item]
+    assert not [each for each in cost("azure").lines if "Bastion" in each.item]
+
+
+def test_flow_logs_are_told_as_not_counted(cost: Callable[..., Cost]) -> None:
+    assert any("flow logs" in text for text in cost("aws", network__flow_logs=True).assumptions)
+    assert not any("flow logs" in text for text in cost("aws").assumptions)
+
+
 def test_metadata_iops_are_paid_for(cost: Callable[..., Cost]) -> None:
     assert line(cost("aws", storage__filesystem__metadata_iops=12000), "metadata").usd_per_month == Decimal("660.00")
+
+
+def test_scratch_costs_what_its_capacity_costs_and_a_link_nothing(cost: Callable[..., Cost]) -> None:
+    scratch = {"capacity": "2400GiB", "deployment": "scratch"}
+    whole = cost("aws", storage__filesystem=scratch, storage__objects__link=True)
+    assert line(whole, "FSx for Lustre, scratch").usd_per_month == Decimal("336.00")
+    assert len(whole.lines) == 3, "nodes, filesystem, NAT gateway"
+
+
+def test_a_filesystem_that_exists_is_paid_for_elsewhere(cost: Callable[..., Cost]) -> None:
+    whole = cost("aws", storage__filesystem={"existing": "fs-0123456789abcdef0"})
+    assert not [each for each in whole.lines if "FSx" in each.item]
+    assert not whole.is_lower_bound
 
 
 def test_a_cluster_that_does_not_run_costs_its_storage_and_network_only(cost: Callable[..., Cost]) -> None:

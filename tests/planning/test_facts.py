@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ipaddress import IPv4Network
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import assume, given, settings
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from planning import catalog
 from planning.catalog.records import AwsNodeType
-from planning.facts.fabric import Fabric, Interface, fabric_of, interfaces_of
+from planning.facts.fabric import Fabric, Interface, InterfaceKind, fabric_of, interfaces_of
 from planning.facts.network import KEPT_BY_CLOUD, AddressPlan, address_plan, prefix_for
 from planning.facts.setup import setup_of
 from planning.facts.storage import fits_efa, fits_tier, lustre_of, nearest_capacities, subnet_prefix_for
@@ -30,8 +30,9 @@ TIERS = [*catalog.lustre_tiers("aws"), *catalog.lustre_tiers("aws", "scratch"), 
 TYPES = {"aws": "p5.48xlarge", "azure": "Standard_ND96isr_H100_v5"}
 
 
-def spec_of(cloud: str, *, cidr: str = "10.0.0.0/16", **nodes: Any) -> AwsSpec | AzureSpec:
+def spec_of(cloud: str, *, cidr: str = "10.0.0.0/16", bastion: bool = False, **nodes: Any) -> AwsSpec | AzureSpec:
     raw = {"name": "a1", "cloud": cloud, "region": "r", "zone": "1", "network": {"cidr": cidr}}
+    raw["access"] = {"bastion": bastion}
     spec, mistakes = read_spec({**raw, "nodes": {"type": TYPES[cloud], "count": 1, **nodes}})
     assert spec is not None, mistakes
     return spec
@@ -47,7 +48,8 @@ def planned(cloud: str, cidr: str, capacity_gib: int | None, **nodes: Any) -> Ad
 
 
 def subnets(plan: AddressPlan) -> list[IPv4Network]:
-    return [subnet for subnet in (plan.nodes, plan.public, plan.filesystem, plan.endpoints) if subnet is not None]
+    roles = (plan.nodes, plan.public, plan.filesystem, plan.endpoints, plan.bastion)
+    return [subnet for subnet in roles if subnet is not None]
 
 
 # Addresses
@@ -61,17 +63,19 @@ CAPACITIES = st.none() | st.integers(1, 700).map(lambda tib: tib * 1024)
     count=st.integers(1, 2000),
     interfaces=st.sampled_from(["efa-only", "efa"]),
     capacity=CAPACITIES,
+    bastion=st.booleans(),
 )
 def test_what_fits_lies_apart_inside_of_the_network(
-    cloud: str, prefix: int, count: int, interfaces: str, capacity: int | None
+    cloud: str, prefix: int, count: int, interfaces: str, capacity: int | None, bastion: bool
 ) -> None:
-    nodes = {"count": count} if cloud == "azure" else {"count": count, "interfaces": interfaces}
-    plan = planned(cloud, f"10.0.0.0/{prefix}", capacity, **nodes)
+    more = {"bastion": bastion} if cloud == "azure" else {"interfaces": interfaces}
+    plan = planned(cloud, f"10.0.0.0/{prefix}", capacity, count=count, **more)
     if not plan.fits:
         assert prefix > plan.smallest_prefix
         return
     assert all(subnet.subnet_of(plan.cidr) for subnet in subnets(plan))
     assert not any(one.overlaps(other) for one, other in combinations(subnets(plan), 2))
+    assert plan.usable is not None
     assert plan.needed <= plan.usable == plan.nodes.num_addresses - KEPT_BY_CLOUD
     if plan.filesystem is not None and capacity is not None:
         assert plan.filesystem.prefixlen <= subnet_prefix_for(capacity)
@@ -101,8 +105,17 @@ def test_a_filesystem_that_is_added_later_renumbers_nothing() -> None:
 
 
 def test_room_for_a_bastion_stays_free_at_the_end_of_an_azure_network() -> None:
-    plan = planned("azure", "10.0.0.0/16", 48 * 1024, count=16)
-    assert not any(subnet.overlaps(IPv4Network("10.0.255.192/26")) for subnet in subnets(plan))
+    without, with_one = (planned("azure", "10.0.0.0/16", 48 * 1024, count=16, bastion=b) for b in (False, True))
+    assert with_one.bastion == IPv4Network("10.0.255.192/26")
+    assert subnets(with_one) == [*subnets(without), with_one.bastion], "one that is added later renumbers nothing"
+
+
+@pytest.mark.parametrize(("bastion", "capacity", "smallest"), [(False, None, 27), (True, None, 24), (True, 16384, 24)])
+def test_a_bastion_takes_its_place_in_the_smallest_network(bastion: bool, capacity: int | None, smallest: int) -> None:
+    plan = planned("azure", "10.0.0.0/16", capacity, count=1, bastion=bastion)
+    assert plan.smallest_prefix == smallest
+    assert planned("azure", f"10.0.0.0/{smallest}", capacity, count=1, bastion=bastion).fits
+    assert not planned("azure", f"10.0.0.0/{smallest + 1}", capacity, count=1, bastion=bastion).fits
 
 
 @pytest.mark.parametrize(
@@ -113,6 +126,75 @@ def test_efa_with_addresses_takes_one_on_every_card(interfaces: str, count: int,
     assert planned("aws", "10.0.0.0/16", None, count=count, interfaces=interfaces).needed == needed
 
 
+@pytest.mark.parametrize(
+    ("changes", "services", "needed"),
+    [
+        ({}, 0, 33),
+        ({"network.egress": "none"}, 4, 37),
+        ({"network.egress": "none", "storage.filesystem": ...}, 3, 19),
+        ({"nodes.start": "elastic", "nodes.max_count": 24}, 0, 41),
+        ({"nodes.interfaces": "efa", "network.egress": "none"}, 4, 533),
+        ({"network.existing": {"vpc": "vpc-0a1b2c3d", "subnet": "subnet-0a1b2c3d"}}, 0, 33),
+    ],
+)
+def test_nodes_file_servers_and_endpoints_share_the_nodes_subnet(
+    changes: dict[str, Any], services: int, needed: int, assessed: Callable[..., Assessment]
+) -> None:
+    facts = assessed("aws", changes).facts
+    assert facts is not None
+    assert (len(facts.network.services), facts.network.needed) == (services, needed)
+
+
+def test_the_addresses_of_a_subnet_that_exists_are_known_to_the_cloud_only(
+    assessed: Callable[..., Assessment],
+) -> None:
+    facts = assessed("aws", {"network.existing": {"vpc": "vpc-0a1b2c3d", "subnet": "subnet-0a1b2c3d"}}).facts
+    assert facts is not None
+    assert facts.network.usable is None
+
+
+@pytest.mark.parametrize(
+    ("cloud", "changes", "says"),
+    [
+        (
+            "aws",
+            {"network.egress": "none", "network.cidr": "10.40.0.0/27"},
+            "16 nodes with 1 address each, 17 file servers and 4 endpoints need 37 in their subnet, the lower half of "
+            "10.40.0.0/27, which has 11",
+        ),
+        (
+            "aws",
+            {"nodes.start": "elastic", "nodes.max_count": 300, "network.cidr": "10.40.0.0/24"},
+            "300 nodes with 1 address each and 17 file servers need 317 in their subnet",
+        ),
+        (
+            "aws",
+            {"nodes.count": 1, "storage.filesystem": ..., "network.cidr": "10.40.0.0/28"},
+            "the upper half of 10.40.0.0/28 does not hold the NAT gateway's subnet, a /28",
+        ),
+        (
+            "azure",
+            {"network.cidr": "10.50.0.0/26", "access.bastion": True, "storage.filesystem": ...},
+            "the upper half of 10.50.0.0/26 does not hold the endpoints' subnet, a /28, and Azure Bastion's subnet, "
+            "a /26",
+        ),
+        (
+            "azure",
+            {"network.cidr": "10.50.0.0/24"},
+            "the upper half of 10.50.0.0/24 does not hold the filesystem's subnet, a /25, beside the endpoints' "
+            "subnet, a /28, and the place kept for Azure Bastion, a /26",
+        ),
+    ],
+)
+def test_what_does_not_fit_into_a_network_is_named(
+    cloud: str, changes: dict[str, Any], says: str, assessed: Callable[..., Assessment]
+) -> None:
+    (found,) = [f for f in assessed(cloud, changes).findings if f.rule == "network-too-small"]
+    assert says in found.message
+    # Only what lacks room is named: the other half may well fit.
+    assert ("; " in found.message) == (found.message.count(" half of ") == 2)
+
+
 @pytest.mark.parametrize(("addresses", "prefix"), [(1, 28), (11, 28), (12, 27), (251, 24), (252, 23), (2048, 20)])
 def test_a_subnet_has_five_addresses_less_than_its_size(addresses: int, prefix: int) -> None:
     assert prefix_for(addresses) == prefix
@@ -121,32 +203,49 @@ def test_a_subnet_has_five_addresses_less_than_its_size(addresses: int, prefix: 
 # Interfaces
 
 LAYOUTS = {
-    # type: interfaces and addresses of one node with efa-only, then with efa
-    "p4d.24xlarge": (5, 1, 4, 4),
-    "p4de.24xlarge": (5, 1, 4, 4),
-    "p5.4xlarge": (2, 1, 1, 1),
-    "p5.48xlarge": (33, 1, 32, 32),
-    "p5e.48xlarge": (33, 1, 32, 32),
-    "p5en.48xlarge": (17, 1, 16, 16),
-    "p6-b200.48xlarge": (9, 1, 8, 8),
-    "p6-b300.48xlarge": (17, 1, 17, 17),
-    "p6e-gb200.36xlarge": (5, 1, 5, 5),
-    "trn1.32xlarge": (9, 1, 8, 8),
-    "trn1n.32xlarge": (17, 1, 16, 16),
-    "trn2.48xlarge": (17, 1, 16, 16),
-    "g5.12xlarge": (2, 1, 1, 1),
-    "g5.24xlarge": (2, 1, 1, 1),
-    "g5.48xlarge": (2, 1, 1, 1),
-    "g6.12xlarge": (2, 1, 1, 1),
-    "g6.24xlarge": (2, 1, 1, 1),
-    "g6.48xlarge": (2, 1, 1, 1),
-    "g6e.12xlarge": (2, 1, 1, 1),
-    "g6e.24xlarge": (3, 1, 2, 2),
-    "g6e.48xlarge": (5, 1, 4, 4),
-    "g7e.12xlarge": (2, 1, 1, 1),
-    "g7e.24xlarge": (3, 1, 2, 2),
-    "g7e.48xlarge": (5, 1, 4, 4),
+    # type: card.device and kind of each interface with efa-only, then with efa
+    "p4d.24xlarge": ("0.0 interface, 0.1 efa-only, 1-3.0 efa-only", "0.0 efa, 1-3.1 efa"),
+    "p4de.24xlarge": ("0.0 interface, 0.1 efa-only, 1-3.0 efa-only", "0.0 efa, 1-3.1 efa"),
+    "p5.4xlarge": ("0.0 interface, 0.1 efa-only", "0.0 efa"),
+    "p5.48xlarge": ("0.0 interface, 0.1 efa-only, 1-31.0 efa-only", "0.0 efa, 1-31.1 efa"),
+    "p5e.48xlarge": ("0.0 interface, 0.1 efa-only, 1-31.0 efa-only", "0.0 efa, 1-31.1 efa"),
+    "p5en.48xlarge": ("0.0 interface, 0.1 efa-only, 1-15.0 efa-only", "0.0 efa, 1-15.1 efa"),
+    "p6-b200.48xlarge": ("0.0 interface, 0.1 efa-only, 1-7.0 efa-only", "0.0 efa, 1-7.1 efa"),
+    "p6-b300.48xlarge": ("0.0 interface, 1-16.0 efa-only", "0.0 interface, 1-16.1 efa"),
+    "p6e-gb200.36xlarge": (
+        "0.0 interface, 1.0 efa-only, 5.0 efa-only, 9.0 efa-only, 13.0 efa-only",
+        "0.0 interface, 1.0 efa, 5.0 efa, 9.0 efa, 13.0 efa",
+    ),
+    "trn1.32xlarge": ("0.0 interface, 0.1 efa-only, 1-7.0 efa-only", "0.0 efa, 1-7.1 efa"),
+    "trn1n.32xlarge": ("0.0 interface, 0.1 efa-only, 1-15.0 efa-only", "0.0 efa, 1-15.1 efa"),
+    "trn2.48xlarge": ("0.0 interface, 0.1 efa-only, 1-15.0 efa-only", "0.0 efa, 1-15.1 efa"),
+    "g5.12xlarge": ("0.0 interface, 0.1 efa-only", "0.0 efa"),
+    "g5.24xlarge": ("0.0 interface, 0.1 efa-only", "0.0 efa"),
+    "g5.48xlarge": ("0.0 interface, 0.1 efa-only", "0.0 efa"),
+    "g6.12xlarge": ("0.0 interface, 0.1 efa-only", "0.0 efa"),
+    "g6.24xlarge": ("0.0 interface, 0.1 efa-only", "0.0 efa"),
+    "g6.48xlarge": ("0.0 interface, 0.1 efa-only", "0.0 efa"),
+    "g6e.12xlarge": ("0.0 interface, 0.1 efa-only", "0.0 efa"),
+    "g6e.24xlarge": ("0.0 interface, 0.1 efa-only, 1.0 efa-only", "0.0 efa, 1.1 efa"),
+    "g6e.48xlarge": ("0.0 interface, 0.1 efa-only, 1-3.0 efa-only", "0.0 efa, 1-3.1 efa"),
+    "g7e.12xlarge": ("0.0 interface, 0.1 efa-only", "0.0 efa"),
+    "g7e.24xlarge": ("0.0 interface, 0.1 efa-only, 1.0 efa-only", "0.0 efa, 1.1 efa"),
+    "g7e.48xlarge": ("0.0 interface, 0.1 efa-only, 1-3.0 efa-only", "0.0 efa, 1-3.1 efa"),
 }
+
+
+def listed(text: str) -> list[Interface]:
+    """`1-3.0 efa-only` is one on each of the cards 1 to 3, at device 0."""
+    found: list[Interface] = []
+    for part in text.split(", "):
+        place, kind = part.split()
+        cards, device = place.split(".")
+        first, _, last = cards.partition("-")
+        found += [
+            Interface(card, int(device), cast(InterfaceKind, kind))
+            for card in range(int(first), int(last or first) + 1)
+        ]
+    return found
 
 
 def test_the_table_of_layouts_has_every_type_with_efa() -> None:
@@ -157,26 +256,16 @@ def test_the_table_of_layouts_has_every_type_with_efa() -> None:
 @pytest.mark.parametrize("kind", ["efa-only", "efa"])
 def test_interfaces_are_laid_out_within_the_limits_of_the_cards(node: AwsNodeType, kind: str) -> None:
     layout = interfaces_of(spec_of("aws", type=node.name, interfaces=kind), node)
-    total, addresses = LAYOUTS[node.name][:2] if kind == "efa-only" else LAYOUTS[node.name][2:]
-    assert (len(layout), sum(i.has_address for i in layout)) == (total, addresses)
+    if node.efa:
+        assert list(layout) == listed(LAYOUTS[node.name][("efa-only", "efa").index(kind)])
     assert sum(i.kind in ("efa", "efa-only") for i in layout) == node.efa
+    assert sum(i.has_address for i in layout) == (1 if kind == "efa-only" or not node.efa else len(layout))
     assert (layout[0].card, layout[0].device) == (0, 0)
     assert layout[0].kind != "efa-only", "the primary interface can not be without an address"
     assert len({(i.card, i.device) for i in layout}) == len(layout)
     assert all(i.card < node.network_cards for i in layout)
     assert all(i.device < node.interfaces_per_card[i.card] for i in layout)
     assert {i.card for i in layout if i.kind != "interface"} <= set(node.efa_cards)
-
-
-def test_p5_has_one_ena_and_an_efa_on_each_of_its_32_cards() -> None:
-    layout = interfaces_of(spec_of("aws"), catalog.node_type("p5.48xlarge"))
-    assert layout[:3] == (Interface(0, 0, "interface"), Interface(0, 1, "efa-only"), Interface(1, 0, "efa-only"))
-    assert layout[-1] == Interface(31, 0, "efa-only")
-
-
-def test_card_0_of_p6_b300_carries_no_efa() -> None:
-    layout = interfaces_of(spec_of("aws", type="p6-b300.48xlarge"), catalog.node_type("p6-b300.48xlarge"))
-    assert [i.kind for i in layout if i.card == 0] == ["interface"]
 
 
 @pytest.mark.parametrize(
@@ -239,6 +328,23 @@ def test_fsx_is_reached_over_efa_where_its_size_allows_it(
     assert facts is not None
     assert facts.lustre is not None
     assert (facts.lustre.capacity_gib, facts.lustre.efa, facts.lustre.throughput_mbps) == (capacity, efa, mbps)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "iops"),
+    [
+        (1200, 1500), (2400, 3000), (4800, 6000), (9600, 6000), (12000, 12000), (45600, 12000), (48000, 24000),
+        (384000, 192000),
+    ],
+)  # fmt: skip
+def test_fsx_gives_metadata_iops_by_capacity(capacity: int, iops: int) -> None:
+    assert catalog.metadata_iops(capacity) == iops
+
+
+def test_a_filesystem_that_exists_takes_no_address_of_the_nodes_subnet(assessed: Callable[..., Assessment]) -> None:
+    facts = assessed("aws", {"storage.filesystem": {"existing": "fs-0123456789abcdef0"}}).facts
+    assert facts is not None
+    assert (facts.lustre, facts.network.needed) == (None, 16)
 
 
 @pytest.mark.parametrize(("tib", "prefix"), [(4, 27), (16, 27), (17, 26), (48, 25), (128, 24), (400, 23), (500, 22)])

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields, is_dataclass
+from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,8 +16,11 @@ from typing import Any
 import pytest
 import yaml
 
+from planning.facts.imagerecord import FILE, ImageRecord, render
+from planning.facts.storage import key_of
 from planning.names import LONGEST_ACCOUNT, role_assignment_name, storage_account_name
 from planning.plan import Assessment, Plan, assess
+from planning.spec import AwsSpec
 
 ROOT = Path(__file__).resolve().parents[2]
 Assessed = Callable[..., Assessment]
@@ -77,11 +81,46 @@ def test_nodes_are_placed_together_where_the_fabric_wants_it(
     ],
 )
 def test_the_image_is_the_one_of_the_spec_or_the_pinned_one(
-    cloud: str, changes: dict[str, Any], reference: str, by_parameter: bool, needs_plan: bool, assessed: Assessed
+    cloud: str,
+    changes: dict[str, Any],
+    reference: str,
+    by_parameter: bool,
+    needs_plan: bool,
+    assessed: Assessed,
+    tmp_path: Path,
 ) -> None:
-    image = plan_of(assessed(cloud, changes)).nodes.image
+    image = plan_of(assessed(cloud, changes, tmp_path)).nodes.image
     assert image.reference.startswith(reference)
+    assert image.asked == image.reference
     assert (image.by_parameter, image.needs_plan) == (by_parameter, needs_plan)
+    assert image.root_device == ("/dev/sda1" if cloud == "aws" else "")
+
+
+@pytest.mark.parametrize("asked", ["/acme/images/gpu", "ami-0123456789abcdef0"])
+def test_what_is_recorded_of_an_image_is_what_nodes_are_made_from(
+    asked: str, assessed: Assessed, tmp_path: Path
+) -> None:
+    record = ImageRecord(
+        id="ami-0a0a0a0a0a0a0a0a0",
+        name="acme gpu 7",
+        arch="x86_64",
+        root_device="/dev/xvda",
+        root_gib=120,
+        recorded=date(2026, 11, 1),
+    )
+    (tmp_path / FILE).write_text(render({"us-east-1": {asked: record}, "us-west-2": {}}))
+    image = plan_of(assessed("aws", {"nodes.image": asked}, tmp_path)).nodes.image
+    assert (image.asked, image.reference, image.by_parameter) == (asked, record.id, False)
+    assert (image.root_device, image.root_gib) == ("/dev/xvda", 120)
+
+
+def test_arm_nodes_are_made_from_the_arm_image_and_from_its_own_record(assessed: Assessed) -> None:
+    block = {"nodes.purchase": "capacity-block", "nodes.reservation": "cr-0123456789abcdef0", "nodes.count": 18}
+    arm = {"nodes.type": "p6e-gb200.36xlarge", "zone": "use1-dfw2-az1", **block}
+    on_arm, other = (plan_of(assessed("aws", changes)).nodes.image for changes in (arm, {}))
+    assert on_arm.record is not None
+    assert on_arm.record.arch == "arm64"
+    assert on_arm.reference != other.reference
 
 
 def test_the_launcher_environment_tells_the_fabric_and_the_size(assessed: Assessed) -> None:
@@ -207,5 +246,43 @@ def test_a_storage_account_name_is_legal_for_every_cluster_name_and_differs_by_p
 
 
 def test_a_role_assignment_has_the_same_name_at_every_deployment() -> None:
-    assert role_assignment_name("llama", "role") == role_assignment_name("llama", "role")
-    assert role_assignment_name("llama", "role") != role_assignment_name("llama2", "role")
+    name = role_assignment_name("llama/data", "role", "one")
+    assert role_assignment_name("llama/data", "role", "one") == name
+    assert role_assignment_name("llama2/data", "role", "one") != name
+    assert role_assignment_name("llama/data", "role", "two") != name, "two clusters share a container"
+
+
+@pytest.mark.parametrize(
+    ("changes", "backed_up", "days"),
+    [
+        ({}, True, 7),
+        ({"storage.filesystem.backup_days": 0}, True, 0),
+        ({"storage.objects.link": True}, False, 0),
+        ({"storage.filesystem": {"deployment": "scratch"}}, False, 0),
+    ],
+)
+def test_backups_are_planned_where_fsx_makes_them(
+    changes: dict[str, Any], backed_up: bool, days: int, assessed: Assessed
+) -> None:
+    filesystem = plan_of(assessed("aws", changes)).filesystem
+    assert filesystem is not None
+    assert (filesystem.backed_up, filesystem.backup_days) == (backed_up, days)
+
+
+@pytest.mark.parametrize(
+    ("region", "arn"),
+    [
+        ("us-east-1", "arn:aws:kms:us-east-1:123456789012:key/"),
+        ("us-gov-west-1", "arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/"),
+        ("cn-north-1", "arn:aws-cn:kms:cn-north-1:123456789012:key/"),
+    ],
+)
+def test_a_keys_id_becomes_the_arn_that_the_provider_takes(region: str, arn: str) -> None:
+    key = "01234567-89ab-cdef-0123-456789abcdef"
+    spec = AwsSpec.model_validate(
+        {
+            "name": "llama", "cloud": "aws", "region": region, "zone": "z", "account": "123456789012",
+            "nodes": {"type": "p5.48xlarge", "count": 1}, "storage": {"filesystem": {"kms_key": key}},
+        }
+    )  # fmt: skip
+    assert key_of(spec) == arn + key

@@ -44,7 +44,7 @@ TOLD: list[tuple[str, dict[str, Any], set[str]]] = [
         "schema nodes", "network-not-for-hosts network.cidr",
     }),
     ("azure", {"storage": [], "access": ...}, {"schema storage", "ssh-key-missing access.ssh_public_key"}),
-    ("aws", {"network.existing": {"vpc": "vpc-0"}, "network.cidr": "10.0.0.0/8"}, {
+    ("aws", {"network.existing": {"vpc": "vpc-0a1b2c3d"}, "network.cidr": "10.0.0.0/8"}, {
         "schema network.existing.subnet", "network-outside-limits network.cidr",
     }),
     ("aws", {"nodes.setup": 5, "storage.on_delete": "delete"}, {
@@ -96,7 +96,7 @@ LEGAL: dict[str, list[Any]] = {
     "storage.objects.checkpoints.cool_after_days": [..., 7, 200],
     "storage.objects.checkpoints.expire_after_days": [..., 8],
     "storage.on_delete": ["delete"],
-    "access.ssh_public_key": ["ssh-rsa AAAAB3NzaC1yc2E="],
+    "access.ssh_public_key": ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGYJof/1iH++8qxPpbhtnQUO+mx0DBoHjXtumkz6IfKM"],
     "access.ssh_from": [["0.0.0.0/0"], ["10.0.0.0/8", "10.0.0.0/8"]],
     "lifetime.expires": ["2020-01-31"],
     "lifetime.max_usd_per_hour": [1, 900, 5000],

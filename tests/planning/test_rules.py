@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from planning.facts.imagerecord import FILE, ImageRecord, render
 from planning.plan import Assessment
 from planning.rules import RULES
 from planning.rules.registry import Fault, rule
 
+TODAY = date(2026, 11, 30)
 GB200, GB300 = "p6e-gb200.36xlarge", "Standard_ND128isr_GB300_v6"
 IN_DALLAS = {
     "nodes.type": GB200,
@@ -21,15 +25,45 @@ IN_DALLAS = {
 }
 BLOCK = {"nodes.purchase": "capacity-block", "nodes.reservation": "cr-0123456789abcdef0"}
 RESERVED = {"nodes.purchase": "reserved", "nodes.reservation": "cr-0123456789abcdef0"}
+SPOT = {"nodes.purchase": "spot", "nodes.spot": {"max_price": 20}}
+BUY = {"buy": "cbo-0123456789abcdef0", "confirm": True}
 GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/c"
 NC = {"nodes.type": "Standard_NC96ads_A100_v4", "nodes.count": 1}
 NC_RESERVED = {**NC, "nodes.purchase": "reserved", "nodes.reservation": GROUP}
 SCRATCH = {"storage.filesystem": {"capacity": "2400GiB", "deployment": "scratch"}, "storage.objects.link": True}
 DLAMI = "/aws/service/deeplearning/ami/{}/base-oss-nvidia-driver-gpu-ubuntu-22.04/1/ami-id"
-ECDSA = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBA=="
+ECDSA = (
+    "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBAABAgMEBQYHCAkKCwwNDg8QERIT"
+    "FBUWFxgZGhscHR4fICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
+)
+AMI = "ami-0123456789abcdef0"
+NAMED = "/acme/images/gpu"
+UNRECORDED = "info image-not-recorded nodes.image"
+OLD_RECORD = "warning image-record-old nodes.image"
 MANY = "warning efa-connections-exceeded nodes.count"
-BOUGHT = "error not-built-yet nodes.purchase"
-SCRATCH_BUILT = {"error not-built-yet storage.filesystem.deployment", "error not-built-yet storage.objects.link"}
+PLAIN = {"throughput_per_tib": 125, "efa": False}
+LINKED = {"storage.objects.link": True, "storage.filesystem.backup_days": 0}
+KEYS, KEY_ID = "arn:aws:kms:us-east-1:123456789012", "01234567-89ab-cdef-0123-456789abcdef"
+MOUNTED = {
+    "storage.filesystem": {"existing": "fs-0123456789abcdef0", "efa": False},
+    "network": {"existing": {"vpc": "vpc-0a1b2c3d", "subnet": "subnet-0a1b2c3d", "security_groups": ["sg-0a1b2c3d"]}},
+}
+AZURE_GROUP = "/subscriptions/01234567-89ab-cdef-0123-456789abcdef/resourceGroups/research/providers"
+VAULT_KEY = f"{AZURE_GROUP}/Microsoft.KeyVault/vaults/research/keys/lustre/versions/{'0123456789abcdef' * 2}"
+AZURE_MOUNTED = {"storage.filesystem": {"existing": f"{AZURE_GROUP}/Microsoft.StorageCache/amlFilesystems/research"}}
+APART = "warning existing-filesystem-apart storage.filesystem.existing"
+OWN_CONTAINER = f"{AZURE_GROUP}/Microsoft.Storage/storageAccounts/researchdata/blobServices/default/containers/data"
+PRINCIPAL = "44444444-4444-4444-4444-444444444444"
+LINK = {"link": True, "link_principal": PRINCIPAL}
+AZURE_LINKED = {f"storage.objects.{field}": value for field, value in LINK.items()}
+OF_LINK = {"warning link-takes-shared-keys storage.objects.link", "info link-imports-once storage.objects.link"}
+
+
+def recorded(asked: str, **changes: Any) -> str:
+    """A record of one image."""
+    fields = {"id": "ami-0a0a0a0a0a0a0a0a0", "name": "n", "arch": "x86_64", "root_device": "/dev/xvda", "root_gib": 120}
+    days = {"recorded": TODAY - timedelta(days=180)}
+    return render({"us-east-1": {asked: ImageRecord.model_validate({**fields, **days, **changes})}})
 
 
 class Row(NamedTuple):
@@ -37,89 +71,224 @@ class Row(NamedTuple):
     changes: dict[str, Any]
     findings: set[str]
     """Each as `level rule path`; all that is said, not just some of it."""
+    images: str | None = None
+    """What is recorded of images, where it is not all of them."""
 
 
 FINE: set[str] = set()
+VPC, SUBNET = "vpc-0123456789abcdef0", "subnet-0123456789abcdef0"
+EXISTING = {"existing": {"vpc": VPC, "subnet": SUBNET}}
+VNET = f"{AZURE_GROUP}/Microsoft.Network/virtualNetworks/research"
+OWN_SUBNETS = {"subnet": f"{VNET}/subnets/nodes", "filesystem_subnet": f"{VNET}/subnets/lustre"}
+NOTHING_MORE = "warning no-way-out-at-first-boot network.egress"
+AS_THEY_COME = "info elastic-start nodes.start"
+NO_CLIENT = "warning no-way-out-at-first-boot storage.filesystem"
+
+
+def groups(number: int) -> list[str]:
+    return [f"sg-0123456789abcde{n:02}" for n in range(number)]
+
 
 TABLE: dict[str, list[Row]] = {
     "capacity-block-on-azure": [
         Row("azure", {"nodes.purchase": "capacity-block"}, {
-            "error capacity-block-on-azure nodes.purchase", "error reservation-missing nodes.reservation", BOUGHT,
+            "error capacity-block-on-azure nodes.purchase", "error reservation-missing nodes.reservation",
         }),
-        Row("aws", BLOCK, {BOUGHT}),
+        Row("aws", BLOCK, FINE),
     ],
     "purchase-not-offered": [
         Row("aws", {**BLOCK, "nodes.type": "g5.48xlarge"}, {
-            "error purchase-not-offered nodes.purchase", BOUGHT,
+            "error purchase-not-offered nodes.purchase",
         }),
         Row("aws", {**RESERVED, "nodes.type": GB200, "nodes.count": 18, "zone": "use1-dfw2-az1"}, {
-            "error purchase-not-offered nodes.purchase", BOUGHT,
+            "error purchase-not-offered nodes.purchase",
         }),
-        Row("aws", {**IN_DALLAS, "nodes.count": 18}, {BOUGHT}),
-        Row("azure", {"nodes.purchase": "spot"}, {BOUGHT}),
+        Row("aws", {**IN_DALLAS, "nodes.count": 18}, FINE),
+        Row("azure", {"nodes.purchase": "spot"}, {"info spot-evicted nodes.purchase"}),
     ],
     "reservation-missing": [
-        Row("aws", {"nodes.purchase": "reserved"}, {"error reservation-missing nodes.reservation", BOUGHT}),
-        Row("aws", {"nodes.purchase": "capacity-block"}, {"error reservation-missing nodes.reservation", BOUGHT}),
-        Row("aws", RESERVED, {BOUGHT}),
+        Row("aws", {"nodes.purchase": "reserved"}, {"error reservation-missing nodes.reservation"}),
+        Row("aws", {"nodes.purchase": "capacity-block"}, {"error reservation-missing nodes.reservation"}),
+        Row("aws", RESERVED, FINE),
     ],
     "reservation-unused": [
         Row("aws", {"nodes.reservation": "cr-0a1"}, {"error reservation-unused nodes.reservation"}),
-        Row("aws", {**RESERVED, "nodes.purchase": "spot"}, {"error reservation-unused nodes.reservation", BOUGHT}),
-        Row("aws", RESERVED, {BOUGHT}),
+        Row("aws", {**RESERVED, "nodes.purchase": "spot"}, {
+            "error reservation-unused nodes.reservation", "info spot-gang-not-mended nodes.purchase",
+        }),
+        Row("aws", RESERVED, FINE),
     ],
     "reservation-not-an-id": [
         Row("aws", {**RESERVED, "nodes.reservation": "r-0a1"}, {
-            "error reservation-not-an-id nodes.reservation", BOUGHT,
+            "error reservation-not-an-id nodes.reservation",
         }),
         Row("aws", {**RESERVED, "nodes.reservation": {"id": "lr-0a1", "count": 16}}, {
-            "error reservation-not-an-id nodes.reservation.id", BOUGHT,
+            "error reservation-not-an-id nodes.reservation.id",
         }),
         Row("azure", {**NC_RESERVED, "nodes.reservation": "my-group"}, {
-            "error reservation-not-an-id nodes.reservation", BOUGHT,
+            "error reservation-not-an-id nodes.reservation",
         }),
-        Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "count": 16}}, {BOUGHT}),
-        Row("azure", NC_RESERVED, {BOUGHT}),
+        Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "count": 16}}, FINE),
+        Row("azure", NC_RESERVED, FINE),
     ],
     "reservation-not-for-the-size": [
         Row("azure", {"nodes.purchase": "reserved", "nodes.reservation": GROUP}, {
-            "error reservation-not-for-the-size nodes.purchase", BOUGHT,
+            "error reservation-not-for-the-size nodes.purchase",
         }),
-        Row("azure", NC_RESERVED, {BOUGHT}),
+        Row("azure", NC_RESERVED, FINE),
     ],
     "capacity-block-too-large": [
-        Row("aws", {**BLOCK, "nodes.count": 65}, {"error capacity-block-too-large nodes.count", BOUGHT}),
-        Row("aws", {**BLOCK, "nodes.count": 64}, {BOUGHT}),
+        Row("aws", {**BLOCK, "nodes.count": 65}, {"error capacity-block-too-large nodes.count"}),
+        Row("aws", {**BLOCK, "nodes.count": 64}, FINE),
     ],
     "placement-around-block": [
-        Row("aws", {**BLOCK, "nodes.placement": "cluster"}, {"error placement-around-block nodes.placement", BOUGHT}),
-        Row("aws", {**BLOCK, "nodes.placement": "none"}, {BOUGHT}),
+        Row("aws", {**BLOCK, "nodes.placement": "cluster"}, {"error placement-around-block nodes.placement"}),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "placement_group": "g"}}, {
+            "error placement-around-block nodes.reservation.placement_group",
+        }),
+        Row("aws", {**BLOCK, "nodes.placement": "none"}, FINE),
     ],
     "placement-around-reservation": [
         Row("aws", {**RESERVED, "nodes.placement": "cluster"}, {
-            "error placement-around-reservation nodes.placement", BOUGHT,
+            "error placement-around-reservation nodes.placement",
         }),
         Row("aws", {
             **RESERVED, "nodes.placement": "cluster", "nodes.reservation": {"id": "cr-0", "placement_group": "g"},
-        }, {
-            BOUGHT,
-        }),
-        Row("aws", {**RESERVED, "nodes.placement": "none"}, {BOUGHT}),
+        }, FINE),
+        Row("aws", {**RESERVED, "nodes.placement": "none"}, FINE),
     ],
     "reservation-in-single-group": [
         Row("azure", {**NC_RESERVED, "nodes.placement": "cluster"}, {
-            "error reservation-in-single-group nodes.placement", BOUGHT,
+            "error reservation-in-single-group nodes.placement",
         }),
-        Row("azure", {**NC_RESERVED, "nodes.placement": "none"}, {BOUGHT}),
+        Row("azure", {**NC_RESERVED, "nodes.placement": "none"}, FINE),
     ],
     "gang-above-limit": [
         Row("aws", {"nodes.count": 1001}, {"error gang-above-limit nodes.count", MANY}),
         Row("aws", {"nodes.count": 1000}, {MANY}),
-        Row("aws", {"nodes.count": 2000, "nodes.start": "elastic"}, {"error not-built-yet nodes.start", MANY}),
+        Row("aws", {"nodes.count": 2000, "nodes.start": "elastic"}, {
+            "info elastic-start nodes.start", MANY,
+        }),
+        Row("aws", {"nodes.count": 1001, "nodes.purchase": "spot"}, {
+            "error gang-above-limit nodes.count", "info spot-gang-not-mended nodes.purchase", MANY,
+        }),
+    ],
+    "max-count-unused": [
+        Row("aws", {"nodes.max_count": 32}, {"error max-count-unused nodes.max_count"}),
+        Row("aws", {"nodes.max_count": 32, "nodes.start": "elastic"}, {"info elastic-start nodes.start"}),
+    ],
+    "max-count-below-count": [
+        Row("aws", {"nodes.max_count": 15, "nodes.start": "elastic"}, {
+            "error max-count-below-count nodes.max_count", "info elastic-start nodes.start",
+        }),
+        Row("aws", {"nodes.max_count": 16, "nodes.start": "elastic"}, {"info elastic-start nodes.start"}),
+    ],
+    "elastic-start": [
+        Row("aws", {**RESERVED, "nodes.start": "elastic"}, {"info elastic-start nodes.start"}),
+        Row("aws", RESERVED, FINE),
+    ],
+    "elastic-on-azure": [
+        Row("azure", {"nodes.start": "elastic", "nodes.max_count": 32}, {"info elastic-on-azure nodes.start"}),
+        Row("azure", {"nodes.start": "elastic", "nodes.max_count": 101}, {
+            "info elastic-on-azure nodes.start", "error more-nodes-than-a-fabric nodes.count",
+        }),
+        Row("azure", {}, FINE),
+    ],
+    "spot-evicted": [
+        Row("azure", {"nodes.purchase": "spot", "nodes.spot": {"max_price": 30.12345}}, {
+            "info spot-evicted nodes.purchase",
+        }),
+        Row("azure", {}, FINE),
+    ],
+    "spot-price-digits": [
+        Row("azure", {"nodes.purchase": "spot", "nodes.spot": {"max_price": 30.123456}}, {
+            "error spot-price-digits nodes.spot.max_price", "info spot-evicted nodes.purchase",
+        }),
+        Row("azure", {"nodes.purchase": "spot", "nodes.spot": {"max_price": 30.5, "on_eviction": "deallocate"}}, {
+            "info spot-evicted nodes.purchase",
+        }),
+    ],
+    "spot-options-unused": [
+        Row("aws", {"nodes.spot": {"max_price": 20}}, {"error spot-options-unused nodes.spot"}),
+        Row("aws", SPOT, {"info spot-gang-not-mended nodes.purchase"}),
+    ],
+    "spot-can-not-stop": [
+        Row("aws", {**SPOT, "nodes.spot": {"on_eviction": "deallocate"}}, {
+            "error spot-can-not-stop nodes.spot.on_eviction", "info spot-gang-not-mended nodes.purchase",
+        }),
+        Row("aws", {**SPOT, "nodes.spot": {"on_eviction": "delete"}}, {"info spot-gang-not-mended nodes.purchase"}),
+    ],
+    "spot-gang-not-mended": [
+        Row("aws", {"nodes.purchase": "spot"}, {"info spot-gang-not-mended nodes.purchase"}),
+        Row("aws", {"nodes.purchase": "spot", "nodes.start": "elastic"}, {"info elastic-start nodes.start"}),
+    ],
+    "reservation-too-small": [
+        Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "count": 15}}, {
+            "error reservation-too-small nodes.count",
+        }),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "count": 16}}, FINE),
+        Row("aws", {
+            **RESERVED, "nodes.reservation": {"id": "cr-0a1", "count": 16}, "nodes.start": "elastic",
+            "nodes.max_count": 17,
+        }, {
+            "error reservation-too-small nodes.count", "info elastic-start nodes.start",
+        }),
+    ],
+    "reservation-partly-used": [
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "count": 32}}, {
+            "warning reservation-partly-used nodes.count",
+        }),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "count": 16}}, FINE),
+    ],
+    "reservation-in-other-zone": [
+        Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "zone": "use1-az5"}}, {
+            "error reservation-in-other-zone zone",
+        }),
+        Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "zone": "use1-az6"}}, FINE),
+    ],
+    "reservation-dates": [
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "end": "2026-11-29"}}, {
+            "error reservation-dates nodes.reservation.end",
+        }),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2027-01-02", "end": "2027-01-02"}}, {
+            "error reservation-dates nodes.reservation.end", "warning capacity-block-not-begun nodes.reservation.start",
+        }),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-11-02", "end": "2027-01-02"}}, FINE),
+    ],
+    "reservation-future-dated": [
+        Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "start": "2026-12-01"}}, {
+            "error reservation-future-dated nodes.reservation.start",
+        }),
+        Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "start": "2026-11-30"}}, FINE),
+    ],
+    "capacity-block-not-begun": [
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-12-01"}}, {
+            "warning capacity-block-not-begun nodes.reservation.start",
+        }),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-11-30"}}, FINE),
+    ],
+    "capacity-block-ends": [
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "end": "2026-12-07"}}, {
+            "warning capacity-block-ends nodes.reservation.end",
+        }),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "end": "2026-12-08"}}, FINE),
+        Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "end": "2026-12-07"}}, FINE),
+    ],
+    "capacity-block-bought": [
+        Row("aws", {**BLOCK, "nodes.reservation": BUY}, {"warning capacity-block-bought nodes.reservation.buy"}),
+        Row("aws", BLOCK, FINE),
+    ],
+    "purchase-without-block": [
+        Row("aws", {**RESERVED, "nodes.reservation": BUY}, {"error purchase-without-block nodes.reservation"}),
+        Row("aws", {**BLOCK, "nodes.reservation": BUY}, {"warning capacity-block-bought nodes.reservation.buy"}),
+    ],
+    "bastion-on-aws": [
+        Row("aws", {"access.bastion": True}, {"error bastion-on-aws access.bastion"}),
+        Row("aws", {"access.bastion": False}, FINE),
     ],
     "ultraserver-size": [
-        Row("aws", {**IN_DALLAS, "nodes.count": 16}, {"error ultraserver-size nodes.count", BOUGHT}),
-        Row("aws", {**IN_DALLAS, "nodes.count": 9}, {BOUGHT}),
+        Row("aws", {**IN_DALLAS, "nodes.count": 16}, {"error ultraserver-size nodes.count"}),
+        Row("aws", {**IN_DALLAS, "nodes.count": 9}, FINE),
     ],
     "no-atomic-start": [
         Row("azure", {"nodes.start": "gang"}, {"info no-atomic-start nodes.start"}),
@@ -172,9 +341,9 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"nodes.placement": "cluster"}, FINE),
     ],
     "image-does-not-fit": [
-        Row("aws", {"nodes.image": DLAMI.format("arm64")}, {"error image-does-not-fit nodes.image"}),
+        Row("aws", {"nodes.image": DLAMI.format("arm64")}, {"error image-does-not-fit nodes.image", UNRECORDED}),
         Row("aws", {"nodes.image": "/aws/service/neuron/dlami/base/ubuntu-22.04/1/image_id"}, {
-            "error image-does-not-fit nodes.image",
+            "error image-does-not-fit nodes.image", UNRECORDED,
         }),
         Row("azure", {"nodes.image": "microsoft-dsvm:ubuntu-hpc:2404-rocm:24.04.1"}, {
             "error image-does-not-fit nodes.image",
@@ -190,7 +359,9 @@ TABLE: dict[str, list[Row]] = {
         Row("azure", {"nodes.type": GB300, "nodes.count": 18, "nodes.image": "microsoft-dsvm:ubuntu-hpc:2404:1.2.3"}, {
             "error image-does-not-fit nodes.image",
         }),
-        Row("aws", {"nodes.image": DLAMI.format("x86_64")}, FINE),
+        Row("aws", {"nodes.image": AMI}, {"error image-does-not-fit nodes.image"}, recorded(AMI, arch="arm64")),
+        Row("aws", {"nodes.image": NAMED}, {"error image-does-not-fit nodes.image"}, recorded(NAMED, arch="arm64")),
+        Row("aws", {"nodes.image": NAMED}, FINE, recorded(NAMED)),
         Row("azure", {"nodes.image": "microsoft-dsvm:ubuntu-hpc:2204:22.04.2025061801"}, FINE),
         Row("azure", {
             "nodes.type": GB300, "nodes.count": 18, "nodes.image": "microsoft-dsvm:ubuntu-hpc:2404-gb:1.2.3",
@@ -207,7 +378,7 @@ TABLE: dict[str, list[Row]] = {
             "error image-is-windows nodes.image",
         }),
         Row("aws", {"nodes.image": "/aws/service/ami-windows-latest/Windows_Server-2022"}, {
-            "error image-is-windows nodes.image",
+            "error image-is-windows nodes.image", UNRECORDED,
         }),
         Row("azure", {"nodes.image": "canonical:ubuntu-24_04-lts:server:24.04.1"}, FINE),
     ],
@@ -216,8 +387,30 @@ TABLE: dict[str, list[Row]] = {
             "warning image-not-pinned nodes.image",
         }),
         Row("aws", {"nodes.image": "/aws/service/x/latest/ami-id"}, {"warning image-not-pinned nodes.image"}),
+        Row("aws", {"nodes.image": "/aws/service/x/latest/ami-id"}, FINE, recorded("/aws/service/x/latest/ami-id")),
         Row("aws", {"nodes.image": ...}, FINE),
         Row("azure", {"nodes.image": "microsoft-dsvm:ubuntu-hpc:2204:22.04.2025061801"}, FINE),
+    ],
+    "image-not-recorded": [
+        Row("aws", {}, {UNRECORDED}, ""),
+        Row("aws", {"nodes.image": AMI}, {UNRECORDED}, ""),
+        Row("aws", {"nodes.image": NAMED}, {UNRECORDED}, ""),
+        Row("aws", {"region": "us-west-2", "zone": "usw2-az1", "nodes.image": NAMED}, {UNRECORDED}, recorded(NAMED)),
+        Row("aws", {"nodes.image": NAMED}, FINE, recorded(NAMED)),
+        Row("azure", {}, FINE, ""),
+    ],
+    "image-record-old": [
+        Row("aws", {"nodes.image": NAMED}, {OLD_RECORD}, recorded(NAMED, recorded=TODAY - timedelta(days=181))),
+        Row("aws", {"nodes.image": NAMED}, {OLD_RECORD}, recorded(NAMED, deprecated=TODAY)),
+        Row("aws", {"nodes.image": AMI}, {OLD_RECORD}, recorded(AMI, id=AMI, deprecated=TODAY)),
+        Row("aws", {"nodes.image": AMI}, FINE, recorded(AMI, id=AMI, recorded=TODAY - timedelta(days=999))),
+        Row("aws", {"nodes.image": NAMED}, FINE, recorded(NAMED, deprecated=TODAY + timedelta(days=1))),
+    ],
+    "image-record-unusable": [
+        Row("aws", {}, {"error image-record-unusable nodes.image"}, "<<<<<<< HEAD"),
+        Row("aws", {}, {"error image-record-unusable nodes.image"}, "[us-east-1.x]\nid = 'ami-1'"),
+        Row("aws", {"nodes.image": NAMED}, FINE, recorded(NAMED)),
+        Row("azure", {}, FINE, "<<<<<<< HEAD"),
     ],
     "image-with-terms": [
         Row("azure", {"nodes.image": "almalinux:almalinux-hpc:8_10-hpc-gen2:8.10.2025060401"}, {
@@ -228,7 +421,17 @@ TABLE: dict[str, list[Row]] = {
     "root-disk-below-image": [
         Row("aws", {"nodes.root_disk": "74GiB"}, {"error root-disk-below-image nodes.root_disk"}),
         Row("aws", {"nodes.root_disk": "75GiB"}, FINE),
-        Row("aws", {"nodes.root_disk": "30GiB", "nodes.image": "ami-0123456789abcdef0"}, FINE),
+        Row("aws", {"nodes.root_disk": "30GiB", "nodes.image": AMI}, FINE),
+        Row("aws", {"nodes.root_disk": "30GiB", "nodes.image": AMI}, {UNRECORDED}, ""),
+        Row("aws", {"nodes.root_disk": "119GiB", "nodes.image": NAMED}, {
+            "error root-disk-below-image nodes.root_disk",
+        }, recorded(NAMED)),
+    ],
+    "root-disk-too-large": [
+        Row("aws", {"nodes.root_disk": "65537GiB"}, {"error root-disk-too-large nodes.root_disk"}),
+        Row("azure", {"nodes.root_disk": "4TiB"}, {"error root-disk-too-large nodes.root_disk"}),
+        Row("aws", {"nodes.root_disk": "64TiB"}, FINE),
+        Row("azure", {"nodes.root_disk": "4095GiB"}, FINE),
     ],
     "setup-file-unusable": [
         Row("aws", {"nodes.setup": "no-such-file.sh"}, {"error setup-file-unusable nodes.setup"}),
@@ -254,10 +457,10 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"storage.filesystem.throughput_per_tib": 1000}, FINE),
     ],
     "throughput-of-scratch": [
-        Row("aws", {**SCRATCH, "storage.filesystem.throughput_per_tib": 250}, SCRATCH_BUILT | {
+        Row("aws", {**SCRATCH, "storage.filesystem.throughput_per_tib": 250}, {
             "error throughput-of-scratch storage.filesystem.throughput_per_tib",
         }),
-        Row("aws", SCRATCH, SCRATCH_BUILT),
+        Row("aws", SCRATCH, FINE),
     ],
     "throughput-chosen": [
         Row("aws", {"storage.filesystem.throughput_per_tib": ...}, {
@@ -290,9 +493,7 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"storage.filesystem": {"capacity": "1200GiB", "throughput_per_tib": 250, "efa": True}}, {
             "error efa-capacity storage.filesystem.capacity",
         }),
-        Row("aws", {**SCRATCH, "storage.filesystem.efa": True}, SCRATCH_BUILT | {
-            "error efa-capacity storage.filesystem.efa",
-        }),
+        Row("aws", {**SCRATCH, "storage.filesystem.efa": True}, {"error efa-capacity storage.filesystem.efa"}),
         Row("aws", {"storage.filesystem.efa": True}, FINE),
         Row("aws", {"storage.filesystem": {"throughput_per_tib": 1000, "efa": True}}, FINE),
     ],
@@ -307,24 +508,112 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"storage.filesystem.metadata_iops": 204000}, {
             "error metadata-iops-not-sold storage.filesystem.metadata_iops",
         }),
-        Row("aws", {"storage.filesystem.metadata_iops": 1500}, FINE),
+        Row("aws", {"storage.filesystem.metadata_iops": 12000}, FINE),
         Row("aws", {"storage.filesystem.metadata_iops": 192000}, FINE),
     ],
+    "metadata-iops-below-capacity": [
+        *(
+            Row("aws", {"storage.filesystem": {**PLAIN, "capacity": capacity, "metadata_iops": iops}}, {
+                "warning metadata-iops-below-capacity storage.filesystem.metadata_iops",
+            })
+            for capacity, iops in (("2400GiB", 1500), ("9600GiB", 3000), ("38400GiB", 6000), ("48000GiB", 12000))
+        ),
+        *(
+            Row("aws", {"storage.filesystem": {**PLAIN, "capacity": capacity, "metadata_iops": iops}}, FINE)
+            for capacity, iops in (("1200GiB", 1500), ("9600GiB", 6000), ("45600GiB", 12000), ("48000GiB", 24000))
+        ),
+    ],
+    "kms-key-form": [
+        *(
+            Row("aws", {"storage.filesystem.kms_key": key}, {"error kms-key-form storage.filesystem.kms_key"})
+            for key in ("my-key", "alias/lustre", f"{KEYS}:alias/lustre", f"{KEYS}:key/0123", "arn:aws:s3:::bucket")
+        ),
+        Row("aws", {"storage.filesystem.kms_key": KEY_ID, "account": ...}, {
+            "error kms-key-form storage.filesystem.kms_key", "info account-not-said account",
+        }),
+        Row("aws", {"storage.filesystem.kms_key": KEY_ID}, FINE),
+        Row("aws", {"storage.filesystem.kms_key": f"{KEYS}:key/{KEY_ID}"}, FINE),
+        Row("aws", {"storage.filesystem.kms_key": f"{KEYS}:key/mrk-{'0' * 32}"}, FINE),
+    ],
+    "kms-key-of-other-region": [
+        Row("aws", {"storage.filesystem.kms_key": f"{KEYS.replace('east', 'west')}:key/{KEY_ID}"}, {
+            "error kms-key-of-other-region storage.filesystem.kms_key",
+        }),
+        Row("aws", {"storage.filesystem.kms_key": f"{KEYS.replace('123', '999')}:key/{KEY_ID}"}, FINE),
+    ],
     "scratch-cannot": [
-        Row("aws", {**SCRATCH, "storage.filesystem.backup_days": 7}, SCRATCH_BUILT | {
+        Row("aws", {**SCRATCH, "storage.filesystem.backup_days": 7}, {
             "error scratch-cannot storage.filesystem.backup_days",
         }),
-        Row("aws", {**SCRATCH, "storage.filesystem.metadata_iops": 1500}, SCRATCH_BUILT | {
+        Row("aws", {**SCRATCH, "storage.filesystem.metadata_iops": 3000}, {
             "error scratch-cannot storage.filesystem.metadata_iops",
         }),
-        Row("aws", {**SCRATCH, "storage.filesystem.backup_days": 0}, SCRATCH_BUILT),
+        Row("aws", {**SCRATCH, "storage.filesystem.kms_key": KEY_ID}, {
+            "error scratch-cannot storage.filesystem.kms_key",
+        }),
+        Row("aws", {**SCRATCH, "storage.filesystem.backup_days": 0}, FINE),
     ],
     "scratch-without-link": [
         Row("aws", {**SCRATCH, "storage.objects.link": False}, {
             "warning scratch-without-link storage.filesystem.deployment",
-            "error not-built-yet storage.filesystem.deployment",
         }),
-        Row("aws", SCRATCH, SCRATCH_BUILT),
+        Row("aws", SCRATCH, FINE),
+    ],
+    "existing-filesystem-id": [
+        Row("azure", {"storage.filesystem": {"existing": "fs-0123456789abcdef0"}}, {
+            "error existing-filesystem-id storage.filesystem.existing", APART,
+        }),
+        *(
+            Row("aws", {**MOUNTED, "storage.filesystem.existing": name}, {
+                "error existing-filesystem-id storage.filesystem.existing",
+            })
+            for name in ("my-lustre", "fs-xyz", "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com@tcp:/fsx")
+        ),
+        Row("aws", MOUNTED, FINE),
+    ],
+    "vault-key-form": [
+        *(
+            Row("azure", {"storage.filesystem.kms_key": key}, {"error vault-key-form storage.filesystem.kms_key"})
+            for key in (
+                "lustre",
+                f"https://research.vault.azure.net/keys/lustre/{'0123456789abcdef' * 2}",
+                VAULT_KEY.partition("/versions")[0],
+            )
+        ),
+        Row("azure", {"storage.filesystem.kms_key": VAULT_KEY}, FINE),
+    ],
+    "vault-key-of-other-subscription": [
+        Row("azure", {"account": "fedcba98-89ab-cdef-0123-456789abcdef", "storage.filesystem.kms_key": VAULT_KEY}, {
+            "error vault-key-of-other-subscription storage.filesystem.kms_key",
+        }),
+        Row("azure", {"account": KEY_ID.upper(), "storage.filesystem.kms_key": VAULT_KEY}, FINE),
+    ],
+    "existing-filesystem-settings": [
+        *(
+            Row("aws", {**MOUNTED, f"storage.filesystem.{field}": value}, {
+                f"error existing-filesystem-settings storage.filesystem.{field}",
+            })
+            for field, value in (
+                ("capacity", "38400GiB"), ("throughput_per_tib", 250), ("deployment", "persistent"),
+                ("deployment", "scratch"), ("backup_days", 7), ("metadata_iops", 12000), ("compression", "lz4"),
+                ("kms_key", KEY_ID),
+            )
+        ),
+        Row("aws", {**MOUNTED, "storage.filesystem.mount": "/data", "storage.filesystem.efa": True}, FINE),
+    ],
+    "existing-filesystem-apart": [
+        Row("azure", AZURE_MOUNTED, {APART}),
+        Row("aws", {**MOUNTED, "network": {}}, {"warning existing-filesystem-apart storage.filesystem.existing"}),
+        Row("aws", {**MOUNTED, "network.existing.security_groups": []}, {
+            "warning existing-filesystem-apart storage.filesystem.existing",
+        }),
+        Row("aws", MOUNTED, FINE),
+    ],
+    "existing-filesystem-tcp": [
+        Row("aws", {**MOUNTED, "storage.filesystem.efa": "auto"}, {
+            "info existing-filesystem-tcp storage.filesystem.efa",
+        }),
+        Row("aws", {**MOUNTED, "storage.filesystem.efa": True}, FINE),
     ],
     "mount-over-system": [
         *(
@@ -416,6 +705,25 @@ TABLE: dict[str, list[Row]] = {
         Row("azure", {"nodes.count": 100, "network.cidr": "10.50.0.0/25"}, {"error network-too-small network.cidr"}),
         Row("aws", {"network.cidr": "10.40.0.0/24"}, FINE),
         Row("aws", {"nodes.interfaces": "efa", "network.cidr": "10.40.0.0/20"}, FINE),
+        Row("aws", {"nodes.start": "elastic", "nodes.max_count": 106, "network.cidr": "10.40.0.0/24"}, {AS_THEY_COME}),
+        Row("aws", {"nodes.start": "elastic", "nodes.max_count": 107, "network.cidr": "10.40.0.0/24"}, {
+            "error network-too-small network.cidr", AS_THEY_COME,
+        }),
+        Row("aws", {"nodes.count": 7, "network.egress": "none", "network.cidr": "10.40.0.0/26"}, {
+            "error network-too-small network.cidr", NO_CLIENT,
+        }),
+        Row("aws", {"nodes.count": 6, "network.egress": "none", "network.cidr": "10.40.0.0/26"}, {NO_CLIENT}),
+        Row("azure", {"access.bastion": True, "network.cidr": "10.50.0.0/25", "storage.filesystem": ...}, {
+            "error network-too-small network.cidr",
+        }),
+        Row("azure", {"access.bastion": True, "network.cidr": "10.50.0.0/24", "storage.filesystem": ...}, FINE),
+        Row("azure", {"network.cidr": "10.50.0.0/24", "storage.filesystem.capacity": "48TiB"}, {
+            "error network-too-small network.cidr",
+        }),
+        Row("aws", {"network": EXISTING, "nodes.count": 65515, "nodes.start": "elastic"}, {
+            "error network-too-small network.existing", MANY, AS_THEY_COME,
+        }),
+        Row("aws", {"network": EXISTING, "nodes.count": 65514, "nodes.start": "elastic"}, {MANY, AS_THEY_COME}),
     ],
     "network-outside-limits": [
         Row("aws", {"network.cidr": "10.0.0.0/8"}, {"error network-outside-limits network.cidr"}),
@@ -440,15 +748,109 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"network.cidr": "172.16.0.0/16"}, FINE),
     ],
     "network-twice": [
-        Row("aws", {"network": {"cidr": "10.40.0.0/16", "existing": {"vpc": "vpc-0", "subnet": "subnet-0"}}}, {
-            "error network-twice network", "error not-built-yet network.existing",
+        Row("aws", {"network": {"cidr": "10.40.0.0/16", **EXISTING}}, {"error network-twice network"}),
+        Row("aws", {"network": EXISTING}, FINE),
+    ],
+    "network-not-an-id": [
+        Row("aws", {"network.existing": {"vpc": "research", "subnet": "subnet-0123", "security_groups": ["sg-1"]}}, {
+            "error network-not-an-id network.existing.vpc", "error network-not-an-id network.existing.subnet",
+            "error network-not-an-id network.existing.security_groups.0",
         }),
-        Row("aws", {"network": {"existing": {"vpc": "vpc-0", "subnet": "subnet-0"}}}, {
-            "error not-built-yet network.existing",
+        Row("aws", {"network.existing": {"vpc": VPC, "subnet": VPC}}, {
+            "error network-not-an-id network.existing.subnet",
+        }),
+        Row("aws", {"network.existing": {"vpc": "vpc-1a2b3c4d", "subnet": "subnet-1a2b3c4d"}}, FINE),
+    ],
+    "security-groups-above-quota": [
+        Row("aws", {"network.existing": {"vpc": VPC, "subnet": SUBNET, "security_groups": groups(5)}}, {
+            "warning security-groups-above-quota network.existing.security_groups",
+        }),
+        Row("aws", {"network.existing": {"vpc": VPC, "subnet": SUBNET, "security_groups": groups(4) * 2}}, FINE),
+    ],
+    "egress-of-existing-network": [
+        Row("aws", {"network": {**EXISTING, "egress": "none"}}, {
+            "error egress-of-existing-network network.egress", NO_CLIENT,
+        }),
+        Row("aws", {"network": {**EXISTING, "egress": "nat", "flow_logs": True}}, FINE),
+        Row("azure", {"network": {"existing": OWN_SUBNETS, "egress": "none"}}, {
+            "error egress-of-existing-network network.egress", NOTHING_MORE,
+        }),
+        Row("azure", {"network": {"existing": OWN_SUBNETS, "egress": "nat"}}, FINE),
+    ],
+    "subnet-not-an-id": [
+        Row("azure", {"network.existing": {"subnet": "nodes", "filesystem_subnet": f"{VNET}/subnets/lustre"}}, {
+            "error subnet-not-an-id network.existing.subnet",
+        }),
+        Row("azure", {"network.existing": {**OWN_SUBNETS, "endpoint_subnet": f"{VNET}/subnets/"}}, {
+            "error subnet-not-an-id network.existing.endpoint_subnet",
+        }),
+        Row("azure", {"account": "fedcba98-89ab-cdef-0123-456789abcdef", "network.existing": OWN_SUBNETS}, {
+            "error subnet-not-an-id network.existing.subnet",
+            "error subnet-not-an-id network.existing.filesystem_subnet",
+        }),
+        Row("azure", {"network.existing": OWN_SUBNETS}, FINE),
+        Row("azure", {"account": ..., "network.existing": {k: v.lower() for k, v in OWN_SUBNETS.items()}}, {
+            "info account-not-said account",
+        }),
+    ],
+    "subnets-apart": [
+        Row("azure", {"network.existing.subnet": OWN_SUBNETS["subnet"].replace("Networks/r", "Networks/s"),
+                      "network.existing.filesystem_subnet": OWN_SUBNETS["filesystem_subnet"]}, {
+            "error subnets-apart network.existing.filesystem_subnet",
+        }),
+        Row("azure", {"network.existing": {**OWN_SUBNETS, "endpoint_subnet": f"{VNET}/subnets/links"}}, FINE),
+        Row("azure", {"network.existing": {**OWN_SUBNETS, "subnet": OWN_SUBNETS["subnet"].upper()}}, FINE),
+    ],
+    "filesystem-subnet-missing": [
+        Row("azure", {"network.existing": {"subnet": OWN_SUBNETS["subnet"]}}, {
+            "error filesystem-subnet-missing network.existing.filesystem_subnet",
+        }),
+        Row("azure", {"network.existing": {**OWN_SUBNETS, "filesystem_subnet": OWN_SUBNETS["subnet"]}}, {
+            "error filesystem-subnet-missing network.existing.filesystem_subnet",
+        }),
+        Row("azure", {"network.existing": {**OWN_SUBNETS, "endpoint_subnet": OWN_SUBNETS["filesystem_subnet"]}}, {
+            "error filesystem-subnet-missing network.existing.filesystem_subnet",
+        }),
+        Row("azure", {"network.existing": {"subnet": OWN_SUBNETS["subnet"]}, "storage.filesystem": ...}, FINE),
+        Row("azure", {"network.existing": {**OWN_SUBNETS, "endpoint_subnet": OWN_SUBNETS["subnet"]}}, FINE),
+    ],
+    "bastion-in-existing-network": [
+        Row("azure", {"access.bastion": True, "network.existing": OWN_SUBNETS}, {
+            "error bastion-in-existing-network access.bastion",
+        }),
+        Row("azure", {"access.bastion": True}, FINE),
+    ],
+    "ssh-from-in-existing-network": [
+        Row("azure", {"access.ssh_from": ["10.0.0.0/8"], "network.existing": OWN_SUBNETS}, {
+            "error ssh-from-in-existing-network access.ssh_from",
+        }),
+        Row("azure", {"access.ssh_from": ["10.0.0.0/8"]}, FINE),
+        Row("aws", {"access.ssh_from": ["10.0.0.0/8"], "network": EXISTING}, {
+            "warning ssh-without-key access.ssh_from",
+        }),
+    ],
+    "flow-logs-on-azure": [
+        Row("azure", {"network.flow_logs": True}, {"error flow-logs-on-azure network.flow_logs"}),
+        Row("aws", {"network.flow_logs": True}, FINE),
+    ],
+    "no-way-out-at-first-boot": [
+        Row("aws", {"network.egress": "none", "nodes.setup": ["apt-get install -y htop"]}, {
+            "warning no-way-out-at-first-boot nodes.setup", NO_CLIENT,
+        }),
+        Row("aws", {"network.egress": "none", "nodes.image": "ami-0123456789abcdef0"}, FINE),
+        Row("aws", {"network.egress": "none", "storage.filesystem": ...}, FINE),
+        Row("azure", {"network.egress": "none"}, {NOTHING_MORE}),
+        Row("azure", {"network.egress": "none", "nodes.setup": ["apt-get install -y htop"]}, {
+            NOTHING_MORE, "warning no-way-out-at-first-boot nodes.setup",
         }),
     ],
     "ssh-from-everywhere": [
         Row("azure", {"access.ssh_from": ["10.0.0.0/8", "0.0.0.0/0"]}, {"error ssh-from-everywhere access.ssh_from.1"}),
+        Row("azure", {"access.ssh_from": ["0.0.0.0/1", "128.0.0.0/1"]}, {
+            "error ssh-from-everywhere access.ssh_from.0", "error ssh-from-everywhere access.ssh_from.1",
+        }),
+        Row("azure", {"access.ssh_from": ["52.0.0.0/8", "54.0.0.0/8"]}, {"error ssh-from-everywhere access.ssh_from"}),
+        Row("azure", {"access.ssh_from": ["52.0.0.0/8", "52.1.0.0/16", "10.0.0.0/8", "100.64.0.0/10"]}, FINE),
         Row("azure", {"access.ssh_from": ["10.0.0.0/8"]}, FINE),
     ],
     "ssh-from-twice": [
@@ -478,6 +880,10 @@ TABLE: dict[str, list[Row]] = {
             for name in ("Llama_70B", "ab", "10.0.0.1", "a..b", "xn--llama", "x" * 64)
         ),
         Row("aws", {"storage.objects.name": "llama-70b-data"}, FINE),
+        *(
+            Row("aws", {"storage.objects": {"existing": name}}, {"error bucket-name storage.objects.existing"})
+            for name in ("s3://llama-data", "arn:aws:s3:::llama-data", "llama-data/checkpoints")
+        ),
         Row("aws", {"storage.objects.name": "llama.70b"}, FINE),
     ],
     "storage-account-name": [
@@ -487,11 +893,29 @@ TABLE: dict[str, list[Row]] = {
         ),
         Row("azure", {"storage.objects.name": "llama70bdata"}, FINE),
     ],
+    "existing-container-id": [
+        *(
+            Row("azure", {"storage.objects": {"existing": name}}, {
+                "error existing-container-id storage.objects.existing",
+            }) for name in ("researchdata", "https://researchdata.dfs.core.windows.net/data", OWN_CONTAINER + "/x")
+        ),
+        Row("azure", {"storage.objects": {"existing": OWN_CONTAINER}}, FINE),
+        Row("azure", {"storage.objects": {"existing": OWN_CONTAINER.partition("/blobServices")[0]}}, FINE),
+    ],
     "objects-twice": [
-        Row("aws", {"storage.objects.name": "llama-new", "storage.objects.existing": "llama-old"}, {
-            "error objects-twice storage.objects", "error not-built-yet storage.objects.existing",
+        Row("aws", {"storage.objects": {"name": "llama-new", "existing": "llama-old"}}, {
+            "error objects-twice storage.objects",
         }),
-        Row("aws", {"storage.objects.existing": "llama-old"}, {"error not-built-yet storage.objects.existing"}),
+        Row("aws", {"storage.objects": {"existing": "llama-old"}}, FINE),
+    ],
+    "existing-objects-settings": [
+        *(
+            Row("aws", {"storage.objects": {"existing": "llama-old", "checkpoints": {field: 40}}}, {
+                f"error existing-objects-settings storage.objects.checkpoints.{field}",
+            })
+            for field in ("cool_after_days", "expire_after_days")
+        ),
+        Row("aws", {"storage.objects": {"existing": "llama-old", "checkpoints": {"prefix": "runs"}}}, FINE),
     ],
     "expired-before-cooled": [
         Row("azure", {"storage.objects.checkpoints": {"cool_after_days": 45, "expire_after_days": 45}}, {
@@ -509,9 +933,46 @@ TABLE: dict[str, list[Row]] = {
     ],
     "link-without-filesystem": [
         Row("aws", {"storage.filesystem": None, "storage.objects.link": True}, {
-            "error link-without-filesystem storage.objects.link", "error not-built-yet storage.objects.link",
+            "error link-without-filesystem storage.objects.link",
         }),
-        Row("aws", {"storage.objects.link": True}, {"error not-built-yet storage.objects.link"}),
+        Row("aws", LINKED, FINE),
+    ],
+    "link-roles-unseen": [
+        Row("azure", {"storage.objects.link": True}, {
+            "warning link-roles-unseen storage.objects.link_principal", *OF_LINK,
+        }),
+        Row("azure", AZURE_LINKED, OF_LINK),
+    ],
+    "link-principal-alone": [
+        Row("azure", {"storage.objects.link_principal": PRINCIPAL}, {
+            "error link-principal-alone storage.objects.link_principal",
+        }),
+        Row("azure", AZURE_LINKED, OF_LINK),
+    ],
+    "link-takes-shared-keys": [
+        Row("azure", {"storage.objects": {"existing": OWN_CONTAINER, **LINK}}, OF_LINK),
+        Row("azure", {"storage.objects.link": False}, FINE),
+    ],
+    "link-imports-once": [
+        Row("azure", AZURE_LINKED, OF_LINK),
+        Row("azure", {"storage.objects.link": False}, FINE),
+    ],
+    "link-of-existing-filesystem": [
+        Row("aws", {**MOUNTED, "storage.objects.link": True}, {
+            "error link-of-existing-filesystem storage.objects.link",
+        }),
+        Row("aws", MOUNTED, FINE),
+    ],
+    "backups-of-linked": [
+        Row("aws", {**LINKED, "storage.filesystem.backup_days": 7}, {
+            "error backups-of-linked storage.filesystem.backup_days",
+        }),
+        Row("aws", {**LINKED, "storage.filesystem.backup_days": 0}, FINE),
+        Row("aws", {"storage.filesystem.backup_days": 7}, FINE),
+    ],
+    "linked-without-backups": [
+        Row("aws", {"storage.objects.link": True}, {"info linked-without-backups storage.objects.link"}),
+        Row("aws", SCRATCH, FINE),
     ],
     "destroy-deletes-data": [
         Row("aws", {"storage.on_delete": "delete"}, {"warning destroy-deletes-data storage.on_delete"}),
@@ -529,26 +990,17 @@ TABLE: dict[str, list[Row]] = {
             "waived efa-without-placement nodes.placement",
         }),
     ],
-    "not-built-yet": [
-        Row("aws", {"access.bastion": True}, {"error not-built-yet access.bastion"}),
-        Row("aws", {"network": {"egress": "none", "flow_logs": True}}, {
-            "error not-built-yet network.egress", "error not-built-yet network.flow_logs",
-        }),
-        Row("aws", {"nodes.max_count": 32, "nodes.spot": {"max_price": 20}, "nodes.start": "elastic"}, {
-            f"error not-built-yet nodes.{field}" for field in ("max_count", "spot", "start")
-        }),
-        Row("aws", {"storage.filesystem.kms_key": "k", "storage.filesystem.existing": "fs-0"}, {
-            "error not-built-yet storage.filesystem.kms_key", "error not-built-yet storage.filesystem.existing",
-        }),
-        Row("azure", {"nodes.running": False, "storage.on_delete": "retain"}, FINE),
-    ],
 }  # fmt: skip
 ROWS = [pytest.param(row, id=f"{rule_id}-{n}") for rule_id, rows in TABLE.items() for n, row in enumerate(rows)]
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_a_changed_spec_has_exactly_these_findings(row: Row, assessed: Callable[..., Assessment]) -> None:
-    found = assessed(row.base, row.changes).findings
+def test_a_changed_spec_has_exactly_these_findings(
+    row: Row, assessed: Callable[..., Assessment], tmp_path: Path
+) -> None:
+    if row.images is not None:
+        (tmp_path / FILE).write_text(row.images)
+    found = assessed(row.base, row.changes, None if row.images is None else tmp_path).findings
     assert {f"{f.level} {f.rule} {f.path}" for f in found} == row.findings
     assert all(f.message and f.fix and f.reference for f in found), "each says what, what to do and why"
 

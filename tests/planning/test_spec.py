@@ -5,6 +5,7 @@ What a well-shaped spec means: test_rules. Values of any kind in any place: test
 
 from __future__ import annotations
 
+import base64
 from datetime import date
 from ipaddress import IPv4Network
 from typing import Any
@@ -17,7 +18,15 @@ from planning.spec import AwsSpec, AzureSpec
 from planning.units import show_size
 
 GUID = "01234567-89ab-cdef-0123-456789abcdef"
-RSA = "ssh-rsa AAAAB3NzaC1yc2E= me"
+
+
+def key(kind: str, *fields: bytes) -> str:
+    """A public key with these fields after its kind."""
+    blob = b"".join(len(each).to_bytes(4, "big") + each for each in (kind.encode(), *fields))
+    return f"{kind} {base64.b64encode(blob).decode()} me"
+
+
+RSA = key("ssh-rsa", b"\1\0\1", b"\0" + b"n" * 256)
 PRIVATE = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk=\n-----END OPENSSH PRIVATE KEY-----\n"
 
 TAKEN: list[tuple[str, str, Any, Any]] = [
@@ -80,6 +89,7 @@ TAKEN: list[tuple[str, str, Any, Any]] = [
     ("aws", "storage.objects.name", "llama-data", "llama-data"),
     ("aws", "storage.objects.existing", "llama-data", "llama-data"),
     ("aws", "storage.objects.link", True, True),
+    ("azure", "storage.objects.link_principal", GUID, GUID),
     ("aws", "storage.objects.checkpoints.prefix", ..., "checkpoints"),
     ("aws", "storage.objects.checkpoints.prefix", "runs/llama_70b", "runs/llama_70b"),
     ("aws", "storage.objects.checkpoints.cool_after_days", 1, 1),
@@ -87,6 +97,14 @@ TAKEN: list[tuple[str, str, Any, Any]] = [
     *(("azure", "storage.on_delete", way, way) for way in ("protect", "retain", "delete")),
     ("aws", "access.ssh_public_key", RSA, RSA),
     ("aws", "access.ssh_public_key", f"  {RSA}\n", RSA),
+    *(
+        ("aws", "access.ssh_public_key", whole, whole)
+        for whole in (
+            key("ssh-ed25519", b"p" * 32),
+            key("ssh-rsa", b"\3", b"n" * 128),
+            key("ecdsa-sha2-nistp521", b"nistp521", b"p" * 133),
+        )
+    ),
     (
         "aws",
         "access.ssh_from",
@@ -196,6 +214,10 @@ REFUSED: list[tuple[str, str, Any, str, str]] = [
     ("aws", "storage.filesystem.capacity", "48TB", "storage.filesystem.capacity", "did you mean 48TiB?"),
     ("aws", "storage.filesystem.capacity", "48tib", "storage.filesystem.capacity", "write 48TiB"),
     ("aws", "storage.filesystem.capacity", "48T", "storage.filesystem.capacity", "use GiB, TiB or PiB"),
+    ("aws", "storage.filesystem.capacity", "1.2TiB", "storage.filesystem.capacity", "write 1200GiB"),
+    ("aws", "storage.filesystem.capacity", "38.4TiB", "storage.filesystem.capacity", "write 38400GiB"),
+    ("aws", "storage.filesystem.capacity", "1.2PiB", "storage.filesystem.capacity", "write 1200TiB"),
+    ("aws", "nodes.root_disk", "300.5GiB", "nodes.root_disk", "write 301GiB"),
     ("aws", "storage.filesystem.capacity", "1.0001TiB", "storage.filesystem.capacity", "write 1025GiB"),
     ("aws", "storage.filesystem.capacity", "-1GiB", "storage.filesystem.capacity", "38400GiB or 48TiB"),
     ("aws", "storage.filesystem.capacity", "1" * 16 + "GiB", "storage.filesystem.capacity", "38400GiB or 48TiB"),
@@ -222,6 +244,7 @@ REFUSED: list[tuple[str, str, Any, str, str]] = [
     ("aws", "storage.objects.name", 70, "storage.objects.name", 'put it in quotes: "70"'),
     ("aws", "storage.objects.existing", {"id": "b"}, "storage.objects.existing", "write text"),
     ("aws", "storage.objects.link", None, "storage.objects.link", "true or false"),
+    ("azure", "storage.objects.link_principal", "HPC Cache", "storage.objects.link_principal", "GUID"),
     (
         "aws",
         "storage.objects.checkpoints.prefix",
@@ -246,6 +269,22 @@ REFUSED: list[tuple[str, str, Any, str, str]] = [
     ("aws", "storage.on_delete", "keep", "storage.on_delete", "protect, retain, delete"),
     ("aws", "access.ssh_public_key", "me@example", "access.ssh_public_key", "~/.ssh/id_ed25519.pub"),
     ("aws", "access.ssh_public_key", "ssh-ed25519 AAAA", "access.ssh_public_key", "~/.ssh/id_ed25519.pub"),
+    *(
+        ("aws", "access.ssh_public_key", part, "access.ssh_public_key", "~/.ssh/id_ed25519.pub")
+        for part in (
+            key("ssh-ed25519"),
+            key("ssh-ed25519", b"p" * 31),
+            key("ssh-ed25519", b"p" * 32, b""),
+            key("ssh-ed25519", b"p" * 32).replace("me", "")[:-5],
+            key("ssh-rsa"),
+            key("ssh-rsa", b"\1\0\1"),
+            key("ssh-rsa", b"", b"n" * 256),
+            key("ssh-rsa", b"\1\0\1", b"n" * 64),
+            key("ecdsa-sha2-nistp256", b"nistp521", b"p" * 65),
+            key("ecdsa-sha2-nistp256", b"nistp256", b"\4"),
+            key("ssh-rsa", b"p" * 32).replace("ssh-rsa", "ssh-ed25519"),
+        )
+    ),
     ("aws", "access.ssh_public_key", PRIVATE, "access.ssh_public_key", "replace the private key"),
     ("aws", "access.ssh_from", "10.0.0.0/8", "access.ssh_from", "write [10.0.0.0/8]"),
     ("aws", "access.ssh_from", ["10.0.0.1/8"], "access.ssh_from.0", "write 10.0.0.0/8"),
