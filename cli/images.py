@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
-from datetime import date
+from datetime import UTC, datetime
 
 from cli.awsimages import LookUpError, NoAnswerError, look_up
 from cli.check import exit_code
@@ -56,7 +56,7 @@ def _update(stacks: list[Judged]) -> dict[Image, LookUpError]:
     failures: dict[Image, LookUpError] = {}
     for region, asked in dict.fromkeys(image for _, image in wanted):
         try:
-            answers[region, asked] = look_up(asked, region, date.today())
+            answers[region, asked] = look_up(asked, region, datetime.now(UTC).date())
         except LookUpError as failure:
             failures[region, asked] = failure
     if failures:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 
 from planning.findings import Finding, near
@@ -43,7 +43,7 @@ def judge_stack(source: str) -> Judged:
         return Judged(source, tuple(stack.findings), None)
     if stack.spec is MISSING:
         return Judged(source, tuple(stack.findings), Assessment(findings=()))
-    assessment = assess(stack.spec, date.today(), path.parent)
+    assessment = assess(stack.spec, datetime.now(UTC).date(), path.parent)
     return Judged(source, tuple(sorted({*stack.findings, *assessment.findings})), assessment, path)
 
 

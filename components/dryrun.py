@@ -24,6 +24,7 @@ from planning.plan import Plan
 
 ACCOUNT = "123456789012"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+REGION = "us-east-1"
 AMI = "ami-0123456789abcdef0"
 
 
@@ -67,9 +68,13 @@ class _Mocks(mocks.Mocks):
     def __init__(self, preview: bool, answers: Answers) -> None:
         self.preview = preview
         self.answers = answers
+        self.nodes = 0
+        """Of the Auto Scaling group: the mocks start all that it asks for."""
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         state = {key: _as_output(value) for key, value in args.inputs.items()}
+        if args.typ == "aws:autoscaling/group:Group":
+            self.nodes = int(args.inputs["minSize"])
         if args.resource_id:  # read, which a preview does, too
             return args.resource_id, {**_computed(args), **state}
         return (None, state) if self.preview else (f"{args.name}-id", {**_computed(args), **state})
@@ -78,6 +83,14 @@ class _Mocks(mocks.Mocks):
         match args.token:
             case "aws:ssm/getParameter:getParameter":
                 return {"id": args.args["name"], "name": args.args["name"], "value": AMI, "type": "String"}
+            case "aws:ec2/getInstances:getInstances":
+                return {
+                    "id": REGION,
+                    "ids": ["i-0"] * self.nodes,
+                    "privateIps": [],
+                    "publicIps": [],
+                    "ipv6Addresses": [],
+                }
             case "azure-native:authorization:getClientConfig":
                 return {"clientId": "", "objectId": "", "subscriptionId": SUBSCRIPTION, "tenantId": ""}
             case token if token in self.answers:

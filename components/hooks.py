@@ -1,7 +1,6 @@
 """What a run tells about nodes while it changes them: what is lost, what was refused, and what to do then.
 
-A hook only tells; the one that fails a run is `whole_or_failed`. (Failing inside an `apply` would break every later
-preview, too.)
+A hook only tells; the one that fails a run is `whole_or_failed`.
 """
 
 from __future__ import annotations
@@ -52,4 +51,4 @@ def missing(have: int, wanted: int) -> str:
 
 def try_again(urn: str) -> str:
     """A plain `up` finds nothing to do where the cloud calls an empty group a success."""
-    return f"`pulumi up --replace '{urn}'`"
+    return f"`pulumi up --stack {urn.split(':')[2]} --replace '{urn}'`"

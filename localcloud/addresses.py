@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from localcloud.kinds import Refusal
-from localcloud.store import Transaction
+from localcloud.store import Record, Transaction
 
 _KEPT_AT_START = 4
 
@@ -23,12 +23,12 @@ def network_of(text: Any) -> IPv4Network | None:
     return network if isinstance(network, IPv4Network) else None
 
 
-def free_address(tx: Transaction, block: str | None) -> str:
-    """The lowest address of the block that nothing in the store has; of a subnet that is not ours, some address."""
-    network = network_of(block) if block else None
-    if network is None:
+def free_address(tx: Transaction, subnet: Record | None) -> str:
+    """The lowest address of the subnet that nothing in it has; of a subnet that is not ours, some address."""
+    network = network_of(subnet.inputs.get("cidrBlock")) if subnet else None
+    if network is None or subnet is None:
         return "10.0.0.4"
-    taken = {address for address in _addresses(tx) if address in network}
+    taken = {address for address in _addresses(tx, subnet.id) if address in network}
     for address in islice(network, _KEPT_AT_START, max(network.num_addresses - 1, 0)):
         if address not in taken:
             return str(address)
@@ -38,6 +38,7 @@ def free_address(tx: Transaction, block: str | None) -> str:
     )
 
 
-def _addresses(tx: Transaction) -> set[IPv4Address]:
-    found = re.findall(r'"(\d{1,3}(?:\.\d{1,3}){3})"', json.dumps([record.outputs for record in tx.all()]))
+def _addresses(tx: Transaction, subnet: str) -> set[IPv4Address]:
+    inside = (text for record in tx.all() if subnet in (text := json.dumps(record.outputs)))
+    found = re.findall(r'"(\d{1,3}(?:\.\d{1,3}){3})"', " ".join(inside))
     return {IPv4Address(text) for text in found}

@@ -27,6 +27,8 @@ LINUX = "Linux/UNIX"
 RESERVE_TIMEOUT = "10m"
 """The provider retries a refusal for lack of capacity; after this long it is told."""
 START_TIMEOUT = "30m"
+END_TIMEOUT = "30m"
+"""Nodes with eight GPUs take minutes to end, and the provider waits for them."""
 HEALTH_GRACE_SECONDS = 900
 """Status checks of eight-GPU nodes pass only minutes after they run."""
 
@@ -69,8 +71,15 @@ def declare_nodes(
         parent=parent,
         depends_on=[*network.routes, *network.rules, *identity.granted],
         delete_before_replace=True,
-        # Nodes of another type, or in another place, are other nodes: in place, the old ones would stay and be paid.
-        replacement_trigger=[plan.nodes.type, held.placement_group or ""],
+        # Nodes of another type, bought in another way or in another place, are other nodes: in place, the old ones
+        # would stay and be paid. No running node moves into a reservation.
+        replacement_trigger=[
+            plan.nodes.type,
+            plan.nodes.capacity.purchase,
+            held.placement_group or "",
+            held.reservation_id or "",
+        ],
+        custom_timeouts=pulumi.CustomTimeouts(update=END_TIMEOUT, delete=END_TIMEOUT),
     )
     start = _fleet if in_fleet(plan) else _group
     start(plan, name, parent, network, held, template, opts)
@@ -153,7 +162,7 @@ def _group(
     template: aws.ec2.LaunchTemplate,
     opts: pulumi.ResourceOptions,
 ) -> None:
-    aws.autoscaling.Group(
+    group = aws.autoscaling.Group(
         f"{name}-nodes",
         **_sizes(plan, held),
         vpc_zone_identifiers=[network.subnet_id],
@@ -173,12 +182,36 @@ def _group(
                 # In place, the running nodes would stay in the old subnet or placement group and hold it back.
                 replace_on_changes=["placementGroup", "vpcZoneIdentifiers"],
                 hooks=pulumi.ResourceHookBinding(
-                    before_update=[announcing(f"{name}-group", _what_ends)],
+                    before_update=[announcing(f"{name}-group", partial(_what_ends, plan))],
                     on_error=[advising(f"{name}-start", partial(_advice, plan))],
                 ),
             ),
         ),
     )
+    _tell_missing(plan, parent, group, held)
+
+
+def _tell_missing(plan: Plan, parent: pulumi.Resource, group: aws.autoscaling.Group, held: Held) -> None:
+    """At every run: a group that could not start all its nodes fails its first run, and is a success to the next."""
+    if pulumi.runtime.is_dry_run():
+        return
+    running = aws.ec2.get_instances_output(
+        filters=group.name.apply(
+            lambda it: [aws.ec2.GetInstancesFilterArgs(name="tag:aws:autoscaling:groupName", values=[it])]
+        ),
+        instance_state_names=["pending", "running"],
+        opts=pulumi.InvokeOptions(parent=parent),
+    )
+
+    def tell(known: list[Any]) -> None:
+        wanted, ids = known
+        if len(ids) < wanted:
+            pulumi.log.warn(
+                f"{len(ids) or 'none'} of the {wanted} nodes run. EC2 Auto Scaling keeps trying; why it fails is told "
+                f"by `aws autoscaling describe-scaling-activities --region {plan.region}`"
+            )
+
+    pulumi.Output.all(held.nodes, running.ids).apply(tell)
 
 
 def _sizes(plan: Plan, held: Held) -> Mapping[str, Any]:
@@ -246,36 +279,53 @@ def _fleet(
             ),
         ),
     )
-    # Told at every run: to the provider a fleet without nodes is a success, and later runs find nothing to do.
-    pulumi.Output.all(fleet.urn, fleet.fulfilled_capacity).apply(partial(_tell_missing, plan))
+    # Judged at every run: to the provider a fleet without nodes is a success, and later runs find nothing to do.
+    pulumi.Output.all(fleet.urn, fleet.fulfilled_capacity).apply(partial(_judge_fleet, plan))
 
 
-def _tell_missing(plan: Plan, told: list[Any]) -> None:
+def _judge_fleet(plan: Plan, told: list[Any]) -> None:
+    """An empty fleet fails the run, lest it goes on to end the nodes that the fleet was to take the place of. It never
+    fails a preview, which could then show nothing any more."""
     urn, have = told[0], int(told[1] or 0)
-    if have < plan.nodes.count:
-        pulumi.log.warn(f"{missing(have, plan.nodes.count)}. Once there is capacity, run {try_again(urn)}")
+    if have >= plan.nodes.count:
+        return
+    message = f"{missing(have, plan.nodes.count)}. Once there is capacity, run {try_again(urn)}"
+    if not have and not pulumi.runtime.is_dry_run():
+        raise pulumi.RunError(message)
+    pulumi.log.warn(message)
 
 
 def _started(outputs: Inputs) -> int:
     return sum(len(one.get("instanceIds") or ()) for one in outputs.get("fleetInstanceSets") or ())
 
 
-def _what_ends(old: Inputs, new: Inputs) -> str | None:
-    before, after = old.get("maxSize") or 0, new.get("maxSize") or 0
-    wanted_before, wanted = old.get("desiredCapacity") or before, new.get("desiredCapacity", after)
-    if after >= before and not (isinstance(wanted, int | float) and wanted < wanted_before):
+def _what_ends(plan: Plan, old: Inputs, new: Inputs) -> str | None:
+    before, after = _wanted(old), _wanted(new)
+    if after >= before:
         return None
-    most = int(min(after, wanted) if isinstance(wanted, int | float) else after)
+    if plan.nodes.capacity.elastic:
+        return (
+            f"the group may have {after} nodes, no more {before}: those above run on and are paid, since they are "
+            "protected from scale-in, until somebody terminates them"
+        )
     return (
-        f"the group shrinks from {int(wanted_before)} to {most} nodes: EC2 Auto Scaling chooses which running nodes it "
-        "terminates, and a job that runs on all of them ends"
+        f"the group shrinks from {before} to {after} nodes: EC2 Auto Scaling chooses which running nodes end, and a "
+        "job that runs on all of them ends"
     )
+
+
+def _wanted(inputs: Inputs) -> int:
+    """Nodes that a group asks for; where it does not say, as many as it may have. What is not known yet ends none."""
+    most = inputs.get("maxSize") or 0
+    wanted = inputs.get("desiredCapacity", most)
+    return int(wanted if isinstance(wanted, int | float) else most)
 
 
 def _advice(plan: Plan, said: str) -> str | None:
     """What to do about a refused start, by the code in the cloud's words."""
     if "InsufficientInstanceCapacity" in said:
-        left = "nothing was reserved and no node is paid" if plan.nodes.capacity.gang else "the group keeps trying"
+        gang = plan.nodes.capacity.gang
+        left = "nothing of what was asked for is held or paid" if gang else "the group keeps trying"
         return (
             f"{plan.zone} has no room for {plan.nodes.count} {plan.nodes.type} now; {left}. Run `pulumi up` again "
             "later, try another zone, or take a Capacity Block or a reservation (nodes.purchase)"

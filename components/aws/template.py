@@ -107,7 +107,8 @@ def _market(plan: Plan) -> aws.ec2.LaunchTemplateInstanceMarketOptionsArgs | Non
 
 
 def price(usd: float | None) -> str | None:
-    return None if usd is None else f"{usd:g}"
+    """As the API takes it: text, without an exponent."""
+    return None if usd is None else f"{usd:.6f}".rstrip("0").rstrip(".")
 
 
 def _interface(interface: Interface, network: Network) -> aws.ec2.LaunchTemplateNetworkInterfaceArgs:

@@ -138,7 +138,9 @@ def _wanted(call: Call) -> int:
 def kept_up(call: Call, nodes: list[Nodes], wanted: int) -> tuple[list[Nodes], Refusal | None]:
     """So many nodes, or as many as can be had and why no more."""
     have = sum(len(alike.ids) for alike in nodes)
-    census, why = Census(call, without(nodes, max(have - wanted, 0))), None
+    # Scaling in passes protected nodes by, and a group may then have more than it wants.
+    excess = 0 if call.inputs.get("protectFromScaleIn") else max(have - wanted, 0)
+    census, why = Census(call, without(nodes, excess)), None
     for purchase, share in _shares(call.inputs, wanted).items():
         have = sum(len(alike.ids) for alike in census.own if purchase in ("", alike.purchase))
         why = fill(call, _launches(call, purchase), census, max(share - have, 0)) or why

@@ -75,7 +75,7 @@ def take_address(call: Call, subnet: Record | None) -> str:
             f"The specified subnet ({subnet.id}, {subnet.inputs.get('cidrBlock')}) does not have enough free addresses "
             "to satisfy the request.",
         )
-    return free_address(call.tx, subnet.inputs.get("cidrBlock") if subnet else None)
+    return free_address(call.tx, subnet)
 
 
 def _addresses_in(subnet: str, record: Record) -> int:

@@ -1,4 +1,4 @@
-"""Functions that look for something by what it is like: subnets, security groups, instance types and their zones.
+"""Functions that look for something by what it is like: subnets, security groups, nodes, types and their zones.
 
 What is found was made here: of a real account nothing is known. By their ids: `lookups`.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from localcloud.aws import instance_types
 from localcloud.aws.network import SECURITY_GROUP, SUBNET
+from localcloud.aws.nodes import GROUP, nodes_of
 from localcloud.aws.zones import zones_of
 from localcloud.kinds import CloudError, Refusal
 from localcloud.store import Record
@@ -19,6 +20,7 @@ from localcloud.values import Properties
 if TYPE_CHECKING:
     from localcloud.aws.cloud import Aws
 
+IN_GROUP = "tag:aws:autoscaling:groupName"
 _FILTERS: Mapping[str, Mapping[str, str]] = {
     SUBNET: {
         "vpc-id": "vpcId",
@@ -45,6 +47,24 @@ def _security_group(cloud: Aws, args: Properties) -> Properties:
         reason = "no matching EC2 Security Group found" if not found else f"{len(found)} EC2 Security Groups matched"
         raise CloudError(f"reading EC2 Security Group: {reason}")
     return {**found[0].outputs, "id": found[0].id, "region": _region(cloud, args)}
+
+
+def _instances(cloud: Aws, args: Properties) -> Properties:
+    """The running nodes of Auto Scaling groups, by the tag that AWS gives them."""
+    said = {f["name"]: f["values"] for f in args.get("filters") or ()}
+    if set(said) != {IN_GROUP} or args.get("instanceTags"):
+        raise Refusal("InvalidParameterValue", f"filters: the local cloud finds instances by {IN_GROUP} alone")
+    with cloud.store.transaction(cloud.name) as tx:
+        groups = [r for r in tx.of_type(GROUP, cloud.scope_of(cloud.kinds[GROUP], args)) if not r.lost]
+    wanted = "running" in (args.get("instanceStateNames") or ["running"])
+    ids = [
+        id_
+        for group in groups
+        if wanted and any(fnmatch.fnmatchcase(group.id, name) for name in said[IN_GROUP])
+        for alike in nodes_of(group)
+        for id_ in alike.ids
+    ]
+    return {**args, "id": _region(cloud, args), "ids": sorted(ids), "region": _region(cloud, args)}
 
 
 def _found(cloud: Aws, token: str, args: Properties) -> list[Record]:
@@ -112,6 +132,7 @@ def _region(cloud: Aws, args: Properties) -> str:
 FUNCTIONS: dict[str, Callable[..., Properties]] = {
     "aws:ec2/getSubnets:getSubnets": _subnets,
     "aws:ec2/getSecurityGroup:getSecurityGroup": _security_group,
+    "aws:ec2/getInstances:getInstances": _instances,
     "aws:ec2/getInstanceType:getInstanceType": _instance_type,
     "aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings": _offerings,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planning.catalog import node_price
 from planning.catalog.records import AwsNodeType
 from planning.facts.derive import Facts
 from planning.rules.registry import AnySpec, Fault, rule
@@ -175,6 +176,18 @@ def spot_evicted(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.purchase", message, "save often; `pulumi up --refresh` asks for the missing nodes again")
 
 
+@rule("spot-price-too-low", "warning", reference="docs/spec.md")
+def spot_price_too_low(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Nodes start where the spot price is no higher than the most that is paid."""
+    most = spec.nodes.spot.max_price if spec.nodes.spot is not None else None
+    price = node_price(spec.nodes.type, spec.region, "spot")
+    if spec.nodes.purchase == "spot" and most is not None and price is not None and most < price.usd:
+        message = (
+            f"no node starts while spot costs more than {most:g} USD an hour, and it was {price.usd} on {price.date}"
+        )
+        yield Fault("nodes.spot.max_price", message, f"write {price.usd} or more, or leave max_price out")
+
+
 @rule("spot-gang-not-mended", "info", cloud="aws", reference=FLEETS)
 def spot_gang_not_mended(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """A spot gang is launched once; EC2 takes nodes back after two minutes' notice and nothing starts others."""
@@ -183,5 +196,8 @@ def spot_gang_not_mended(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
             "EC2 takes spot nodes back with two minutes' notice, and a gang is launched once: nothing starts a node in "
             "the place of a lost one, and another count launches all anew"
         )
-        fix = "keep checkpoints under two minutes; `pulumi up --replace` of the fleet launches the gang again"
+        fix = (
+            "keep checkpoints under two minutes; a run with --refresh tells of lost nodes, and `pulumi up --replace` "
+            "of the fleet launches all again"
+        )
         yield Fault("nodes.purchase", message, fix)

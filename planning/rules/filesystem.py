@@ -75,8 +75,9 @@ def capacity_not_sold(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     )
     also = "".join(f"{c} GiB, or " for c in tier.also_gib)
     least = max(tier.smallest_gib, tier.step_gib)
+    at = f" at {tier.mbps_per_tib} MB/s per TiB" if tier.mbps_per_tib else " as scratch"
     message = (
-        f"{lustre.capacity_gib} GiB can not be bought at {tier.mbps_per_tib} MB/s per TiB: the sizes are "
+        f"{lustre.capacity_gib} GiB can not be bought{at}: the sizes are "
         f"{also}multiples of {tier.step_gib} GiB from {least} GiB on"
     )
     yield Fault("storage.filesystem.capacity", message, f"write {sizes}")

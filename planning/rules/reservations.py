@@ -18,7 +18,8 @@ CAPACITY_BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capac
 IN_GROUPS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html"
 MOST_IN_A_BLOCK = 64
 """Instances of one Capacity Block. Source: EC2 user guide, Capacity Blocks for ML."""
-AWS_ID = re.compile(r"cr-[0-9a-z]+")
+AWS_ID = re.compile(r"cr-[0-9a-f]+")
+OFFERING = re.compile(r"cb-[0-9a-z]+")
 AZURE_ID = re.compile(
     r"/subscriptions/[^/\s]+/resourceGroups/[^/\s]+/providers/Microsoft\.Compute/capacityReservationGroups/[^/\s]+",
     re.I,
@@ -143,7 +144,7 @@ def reservation_in_other_zone(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     known = spec.nodes.reservation
     if isinstance(known, Reserved) and known.zone is not None and known.zone != spec.zone:
         message = f"{known.id} is in {known.zone}, and the cluster is in {spec.zone or 'no zone'}"
-        yield Fault("zone", message, f"write zone: {known.zone}")
+        yield Fault("zone", message, f"write the same zone in both: AWS as a zone id, such as {spec.zone}")
 
 
 @rule("reservation-dates", "error", reference=CAPACITY_BLOCKS)
@@ -197,9 +198,26 @@ def capacity_block_bought(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """A Capacity Block is paid in whole when it is bought, and never given back."""
     offer = spec.nodes.reservation
     if isinstance(offer, BuyBlock) and spec.nodes.purchase == "capacity-block":
-        message = f"`pulumi up` buys {shown(offer.buy)}: all of it is paid at once, and nothing gives it back"
+        message = f"the first `pulumi up` buys {shown(offer.buy)}: all of it is paid at once, and nothing gives it back"
         fix = f"see that the offering is for {spec.nodes.count} {spec.nodes.type} in {spec.zone}"
         yield Fault("nodes.reservation.buy", message, fix)
+
+
+@rule("offering-not-an-id", "error", cloud="aws", reference=CAPACITY_BLOCKS)
+def offering_not_an_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """What is bought is an offering, not a block that is there."""
+    offer = spec.nodes.reservation
+    if isinstance(offer, BuyBlock) and not OFFERING.fullmatch(offer.buy):
+        message = f"{shown(offer.buy)} is no offering of a Capacity Block: their ids begin with cb-"
+        yield Fault("nodes.reservation.buy", message, "write an id such as cb-0123456789abcdef0")
+
+
+@rule("reservation-still-paid", "warning", reference=RESERVATIONS_AWS)
+def reservation_still_paid(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Stopped nodes leave a reservation of one's own as it is, and paid."""
+    if not spec.nodes.running and spec.nodes.purchase in FROM_RESERVATION:
+        message = "no node runs, and the reservation that they come from is paid all the same; no price line counts it"
+        yield Fault("nodes.running", message, "cancel the reservation, if it can be, or use it")
 
 
 @rule("purchase-without-block", "error", reference=CAPACITY_BLOCKS)

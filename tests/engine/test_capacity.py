@@ -43,7 +43,7 @@ def test_a_spot_fleet_that_got_nothing_fails_its_run_and_the_printed_command_sta
     assert failed.returncode != 0
     assert "none of the 16 nodes started" in said
     assert "Traceback" not in said
-    command = re.search(r"`pulumi (up --replace '[^']+')`", said)
+    command = re.search(r"`pulumi up --stack trial (--replace '[^']+')`", said)
     assert command, said
     assert one(cloud, FLEET).outputs["fulfilledCapacity"] == 0
 
@@ -51,10 +51,29 @@ def test_a_spot_fleet_that_got_nothing_fails_its_run_and_the_printed_command_sta
     assert "none of the 16 nodes started" in later.stdout + later.stderr, "to the provider all is well by now"
 
     allow(cloud, "spot", 16)
-    cloud.pulumi(*shlex.split(command[1]), "--yes", "--skip-preview", "--stack", TRIAL)
+    cloud.up(TRIAL, *shlex.split(command[1]))
     assert one(cloud, FLEET).outputs["fulfilledCapacity"] == 16
     quiet = cloud.pulumi("preview", "--stack", TRIAL, "--expect-no-changes")
     assert "nodes started" not in quiet.stdout + quiet.stderr
+
+
+def test_no_node_on_demand_ends_before_the_spot_fleet_in_its_place_is_whole(workspace: Callable[..., Any]):
+    """To the provider an empty fleet is a success: a second run would go on and delete the nodes that run."""
+    cloud = workspace()
+    cloud.stack(TRIAL, stack_file("aws-p5"))
+    cloud.up(TRIAL)
+    cloud.stack(TRIAL, stack_file("aws-p5", {"nodes.purchase": "spot"}))
+    allow(cloud, "spot", 0)
+    for _ in range(2):
+        failed = cloud.up(TRIAL, check=False)
+        assert failed.returncode != 0
+        assert "none of the 16 nodes started" in failed.stdout + failed.stderr
+        assert one(cloud, GROUP).outputs["desiredCapacity"] == 16
+    cloud.pulumi("preview", "--stack", TRIAL)
+    allow(cloud, "spot", 16)
+    cloud.up(TRIAL, "--replace", one(cloud, FLEET).urn)
+    assert not [record for record in cloud.exists() if record.type == GROUP]
+    assert one(cloud, FLEET).outputs["fulfilledCapacity"] == 16
 
 
 def test_an_elastic_group_that_somebody_scaled_stays_scaled(workspace: Callable[..., Any]):
@@ -77,8 +96,15 @@ def test_an_elastic_start_takes_what_there_is(workspace: Callable[..., Any]):
     cloud = workspace()
     cloud.stack(TRIAL, stack_file("aws-p5", {"nodes.start": "elastic"}))
     allow(cloud, "on-demand", 10)
-    cloud.up(TRIAL)
+    for _ in range(2):
+        done = cloud.up(TRIAL)
+        assert "10 of the 16 nodes run" in done.stdout + done.stderr, "to the provider all is well"
     assert one(cloud, GROUP).outputs["desiredCapacity"] == 16
+    allow(cloud, "on-demand", 16)
+    with closing(Store(cloud.workspace.store_path)) as store:
+        events.kill_nodes(store, one(cloud, GROUP).id, 1)  # what Auto Scaling does in its own time
+    done = cloud.up(TRIAL)
+    assert "nodes run" not in done.stdout + done.stderr
 
 
 def test_a_capacity_block_asks_for_no_node_before_it_begins(workspace: Callable[..., Any]):

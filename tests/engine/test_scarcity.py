@@ -56,7 +56,7 @@ def test_a_gang_start_with_15_of_16_nodes_holds_none_and_a_plain_up_starts_it_la
     assert "16" in said
     assert "15" in said
     assert existing(cloud, RESERVATION, GROUP) == [], "something of the gang was left to pay for"
-    assert "nothing was reserved and no node is paid. Run `pulumi up` again later" in said
+    assert "nothing of what was asked for is held or paid. Run `pulumi up` again later" in said
     assert "Traceback" not in said
 
     limit(cloud, lambda s: s.set_capacity("aws", "p5.48xlarge", zone, "on-demand", 16))

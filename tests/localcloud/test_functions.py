@@ -150,3 +150,22 @@ def test_azure_reads_a_group_that_was_made_here_and_finds_no_other(world: Any) -
     assert here.driver.invoke(read, resourceGroupName=here["rg"].outputs["name"])["location"] == "eastus"
     said = here.driver.refusal(lambda: here.driver.invoke(read, resourceGroupName="none"))
     assert "ResourceGroupNotFound: Resource group 'none'" in said
+
+
+def test_the_nodes_of_a_group_are_found_by_the_tag_that_aws_gives_them(aws: Any) -> None:
+    from localcloud.aws.nodes import GROUP, Nodes, as_output
+    from localcloud.store import Record
+
+    nodes = as_output([Nodes(ids=("i-2", "i-1"), type="p5.48xlarge", zone="use1-az6", purchase="on-demand")])
+    scope = aws.provider.cloud.scope_of(aws.provider.cloud.kinds[GROUP], {})
+    with aws.store.transaction("aws") as tx:
+        tx.put(Record(cloud="aws", scope=scope, type=GROUP, id="train-1", outputs=nodes))
+
+    def found(*names: str) -> Any:
+        filters = [{"name": "tag:aws:autoscaling:groupName", "values": list(names)}]
+        return aws.invoke("aws:ec2/getInstances:getInstances", filters=filters)["ids"]
+
+    assert found("train-1") == ["i-1", "i-2"]
+    assert found("train-2") == []
+    with pytest.raises(Exception, match="finds instances by"):
+        aws.invoke("aws:ec2/getInstances:getInstances", filters=[])

@@ -25,8 +25,8 @@ IN_DALLAS = {
 }
 BLOCK = {"nodes.purchase": "capacity-block", "nodes.reservation": "cr-0123456789abcdef0"}
 RESERVED = {"nodes.purchase": "reserved", "nodes.reservation": "cr-0123456789abcdef0"}
-SPOT = {"nodes.purchase": "spot", "nodes.spot": {"max_price": 20}}
-BUY = {"buy": "cbo-0123456789abcdef0", "confirm": True}
+SPOT = {"nodes.purchase": "spot", "nodes.spot": {"max_price": 30}}
+BUY = {"buy": "cb-0123456789abcdef0", "confirm": True}
 GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/c"
 NC = {"nodes.type": "Standard_NC96ads_A100_v4", "nodes.count": 1}
 NC_RESERVED = {**NC, "nodes.purchase": "reserved", "nodes.reservation": GROUP}
@@ -207,6 +207,23 @@ TABLE: dict[str, list[Row]] = {
         Row("azure", {"nodes.purchase": "spot", "nodes.spot": {"max_price": 30.5, "on_eviction": "deallocate"}}, {
             "info spot-evicted nodes.purchase",
         }),
+    ],
+    "spot-price-too-low": [
+        Row("aws", {**SPOT, "nodes.spot": {"max_price": 25.74}}, {
+            "warning spot-price-too-low nodes.spot.max_price", "info spot-gang-not-mended nodes.purchase",
+        }),
+        Row("aws", {**SPOT, "nodes.spot": {"max_price": 25.75}}, {"info spot-gang-not-mended nodes.purchase"}),
+    ],
+    "offering-not-an-id": [
+        Row("aws", {**BLOCK, "nodes.reservation": {**BUY, "buy": "cr-0123456789abcdef0"}}, {
+            "error offering-not-an-id nodes.reservation.buy", "warning capacity-block-bought nodes.reservation.buy",
+        }),
+        Row("aws", {**BLOCK, "nodes.reservation": BUY}, {"warning capacity-block-bought nodes.reservation.buy"}),
+    ],
+    "reservation-still-paid": [
+        Row("aws", {**RESERVED, "nodes.running": False}, {"warning reservation-still-paid nodes.running"}),
+        Row("azure", {**NC_RESERVED, "nodes.running": False}, {"warning reservation-still-paid nodes.running"}),
+        Row("aws", {"nodes.running": False}, FINE),
     ],
     "spot-options-unused": [
         Row("aws", {"nodes.spot": {"max_price": 20}}, {"error spot-options-unused nodes.spot"}),
