@@ -74,7 +74,8 @@ class _Mocks(mocks.Mocks):
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         state = {key: _as_output(value) for key, value in args.inputs.items()}
         if args.typ == "aws:autoscaling/group:Group":
-            self.nodes = int(args.inputs["minSize"])
+            least = args.inputs["minSize"]
+            self.nodes = int(least) if isinstance(least, int | float) else 0
         if args.resource_id:  # read, which a preview does, too
             return args.resource_id, {**_computed(args), **state}
         return (None, state) if self.preview else (f"{args.name}-id", {**_computed(args), **state})
@@ -91,6 +92,8 @@ class _Mocks(mocks.Mocks):
                     "publicIps": [],
                     "ipv6Addresses": [],
                 }
+            case "azure-native:compute:getVirtualMachineScaleSet":
+                return {"id": args.args["vmScaleSetName"], "sku": {"capacity": 0}}  # of an elastic one: none runs yet
             case "azure-native:authorization:getClientConfig":
                 return {"clientId": "", "objectId": "", "subscriptionId": SUBSCRIPTION, "tenantId": ""}
             case token if token in self.answers:

@@ -23,11 +23,13 @@ def announcing(name: str, tell: Callable[[Inputs, Inputs], str | None]) -> pulum
     return pulumi.ResourceHook(name, hook, pulumi.ResourceHookOptions(on_dry_run=True))
 
 
-def advising(name: str, advise: Callable[[str], str | None]) -> pulumi.ErrorHook:
-    """After a refusal: `advise` has the cloud's words, and says what to do. Nothing is tried again."""
+def advising(name: str, advise: Callable[[str, bool], str | None]) -> pulumi.ErrorHook:
+    """After a refusal: `advise` has the cloud's words, and whether there is something already that was to change; it
+    says what to do. Nothing is tried again.
+    """
 
     def hook(args: pulumi.ErrorHookArgs) -> bool:
-        if told := advise(args.errors[0] if args.errors else ""):
+        if told := advise(args.errors[0] if args.errors else "", args.failed_operation == "update"):
             pulumi.log.error(told)
         return False
 
@@ -40,15 +42,12 @@ def whole_or_failed(name: str, wanted: int, count: Callable[[Inputs], int]) -> p
     def hook(args: pulumi.ResourceHookArgs) -> None:
         have = count(args.new_outputs or {})
         if have < wanted:
-            raise pulumi.RunError(f"{missing(have, wanted)}. Once there is capacity, run {try_again(args.urn)}")
+            raise pulumi.RunError(short_of_nodes(args.urn, have, wanted))
 
     return pulumi.ResourceHook(name, hook)
 
 
-def missing(have: int, wanted: int) -> str:
-    return f"{have or 'none'} of the {wanted} nodes started"
-
-
-def try_again(urn: str) -> str:
-    """A plain `up` finds nothing to do where the cloud calls an empty group a success."""
-    return f"`pulumi up --stack {urn.split(':')[2]} --replace '{urn}'`"
+def short_of_nodes(urn: str, have: int, wanted: int) -> str:
+    """With the way on: a plain `up` finds nothing to do where the cloud calls an empty group a success."""
+    again = f"`pulumi up --stack {urn.split(':')[2]} --replace '{urn}'`"
+    return f"{have or 'none'} of the {wanted} nodes started. Once there is capacity, run {again}"

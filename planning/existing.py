@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from planning.facts.network import RDMA_NETWORK, STORAGE_ENDPOINTS, prefix_for, usable_in
+from planning.facts.network import RDMA_NETWORK, STORAGE_ENDPOINTS, ExistingSubnet, prefix_for, usable_in
 from planning.findings import Finding
 from planning.plan import ExistingNetwork, Plan
 
 RULE = "existing-network"
+AWS_PAGE, AZURE_PAGE = "docs/aws.md", "docs/azure.md"
 MULTIPLE_INTERFACES = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-instance-addressing.html"
 NAMES = "https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html"
 INFINIBAND = "https://learn.microsoft.com/azure/virtual-machines/setup-infiniband"
@@ -24,8 +25,19 @@ PRIVATE_NAMES = "https://learn.microsoft.com/azure/private-link/private-endpoint
 OUTBOUND = "https://learn.microsoft.com/azure/virtual-network/ip-services/default-outbound-access"
 
 
+def unreadable(plan: Plan, field: str, what: str, error: Exception) -> Finding:
+    """`what` was looked up for that field of network.existing, and the cloud refused with `error`."""
+    if plan.cloud == "aws":
+        where, page = plan.region, AWS_PAGE
+        fix = f"write ids of one VPC in this region and account, which the deployer may read ({page})"
+    else:
+        where, page = "the subscription of this deployment", AZURE_PAGE
+        fix = f"write ids of one VNet in {plan.region}, which the deployer may read"
+    return _error(f"network.existing.{field}", f"{what} can not be read in {where}: {error}", fix, page)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundAws:
     """AWS: a subnet, and the settings of its VPC."""
 
     zone: str
@@ -36,15 +48,15 @@ class Found:
     gives_names: bool
 
 
-def judge_found(plan: Plan, existing: ExistingNetwork, found: Found) -> list[Finding]:
+def judge_aws(plan: Plan, existing: ExistingNetwork, found: FoundAws) -> list[Finding]:
     return [*_of_subnet(plan, existing.subnet, found), *_of_vpc(plan, existing.vpc, found)]
 
 
-def _of_subnet(plan: Plan, subnet: str, found: Found) -> Iterator[Finding]:
+def _of_subnet(plan: Plan, subnet: str, found: FoundAws) -> Iterator[Finding]:
     path = "network.existing.subnet"
     if found.zone != plan.zone:
         message = f"{subnet} is in zone {found.zone}, and the cluster in {plan.zone}: a fabric never crosses a zone"
-        yield _error(path, message, f"write a subnet of {plan.zone}, or zone: {found.zone}")
+        yield _error(path, message, f"write a subnet of {plan.zone}, or zone: {found.zone}", AWS_PAGE)
     if found.gives_public_addresses:
         several = len(plan.nodes.interfaces) > 1
         why = (
@@ -58,10 +70,10 @@ def _of_subnet(plan: Plan, subnet: str, found: Found) -> Iterator[Finding]:
     if usable < plan.network.needed:
         message = f"{subnet}, {found.cidr}, has {usable} usable addresses, and the cluster needs {plan.network.needed}"
         fix = f"write a subnet of /{prefix_for(plan.network.needed)} or larger, or take fewer nodes"
-        yield _error(path, message, fix)
+        yield _error(path, message, fix, AWS_PAGE)
 
 
-def _of_vpc(plan: Plan, vpc: str, found: Found) -> Iterator[Finding]:
+def _of_vpc(plan: Plan, vpc: str, found: FoundAws) -> Iterator[Finding]:
     path = "network.existing.vpc"
     if not found.resolves_names:
         message = f"{vpc} resolves no names (enableDnsSupport is false), so that nodes find no service of AWS"
@@ -72,16 +84,18 @@ def _of_vpc(plan: Plan, vpc: str, found: Found) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundVnet:
-    """Azure: a VNet."""
+class FoundAzure:
+    """Azure: subnets, and the settings of their VNet."""
 
-    id: str
+    vnet_id: str
     region: str
     address_space: Sequence[str]
     peered: Sequence[str]
     """Address spaces of the VNets that it is peered with."""
     name_servers: Sequence[str]
     """Of the VNet's own; none: Azure's."""
+    subnets: Mapping[str, FoundSubnet]
+    """By field of network.existing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,16 +108,21 @@ class FoundSubnet:
     """A NAT gateway, a route table, or Azure's own way out, of which it says nothing where that is the default."""
 
 
-def judge_vnet(plan: Plan, existing: ExistingNetwork, found: FoundVnet) -> Iterator[Finding]:
-    path, name = "network.existing.subnet", existing.vpc.rpartition("/")[2]
-    if found.id.lower() != existing.vpc.lower():
+def judge_azure(plan: Plan, existing: ExistingNetwork, found: FoundAzure) -> list[Finding]:
+    return [*_of_vnet(plan, existing.subnets["subnet"], found), *_of_subnets(plan, existing.subnets, found.subnets)]
+
+
+def _of_vnet(plan: Plan, nodes: ExistingSubnet, found: FoundAzure) -> Iterator[Finding]:
+    path, name = "network.existing.subnet", nodes.vnet
+    if found.vnet_id.lower() != nodes.vnet_id.lower():
         # It is read in the deployment's subscription, whatever its id says.
-        message = f"{existing.vpc} is not in the subscription of this deployment, where {found.id} was found instead"
+        here = "the subscription of this deployment"
+        message = f"{nodes.vnet_id} is not in {here}, where {found.vnet_id} was found instead"
         yield _error(path, message, "write a subnet of the cluster's subscription, or account: the subnet's", PLACES)
     if found.region.replace(" ", "").lower() != plan.region:
         message = f"the VNet {name} is in {found.region}, and the cluster in {plan.region}"
         yield _error(path, message, f"write a subnet of {plan.region}, or another region", PLACES)
-    if found.name_servers and plan.objects.existing is None:
+    if found.name_servers and plan.objects.existing_container is None:
         servers = ", ".join(found.name_servers)
         message = f"the VNet {name} asks name servers of its own ({servers}), which do not know private endpoints"
         fix = (
@@ -120,30 +139,30 @@ def judge_vnet(plan: Plan, existing: ExistingNetwork, found: FoundVnet) -> Itera
                 yield _error(path, message, "write a subnet of another VNet", INFINIBAND)
 
 
-def judge_subnets(plan: Plan, existing: ExistingNetwork, found: Mapping[str, FoundSubnet]) -> Iterator[Finding]:
-    """`found` is by field of network.existing."""
+def _of_subnets(plan: Plan, said: Mapping[str, ExistingSubnet], found: Mapping[str, FoundSubnet]) -> Iterator[Finding]:
     for field, subnet in found.items():
-        path, name = f"network.existing.{field}", str(getattr(existing, field)).rpartition("/")[2]
+        path, name = f"network.existing.{field}", said[field].name
         for service in subnet.delegated_to:
             message = f"{name} is delegated to {service}, which lets nothing else in"
             yield _error(path, message, "write a subnet without a delegation", DELEGATION)
-        yield from _of_size(plan, path, name, subnet)
+        yield from _of_size(plan, field, name, subnet)
     if not found["subnet"].way_out:
         message = "the nodes' subnet has no NAT gateway and no route table, and default outbound access is off"
         fix = "give it a NAT gateway, unless another gateway announces a default route, or nodes need nothing"
         yield Finding("network.existing.subnet", RULE, "warning", message, fix, OUTBOUND)
 
 
-def _of_size(plan: Plan, path: str, name: str, subnet: FoundSubnet) -> Iterator[Finding]:
+def _of_size(plan: Plan, field: str, name: str, subnet: FoundSubnet) -> Iterator[Finding]:
+    path = f"network.existing.{field}"
     blocks = [IPv4Network(prefix) for prefix in subnet.prefixes if ":" not in prefix]
     said = ", ".join(map(str, blocks)) or "without IPv4"
     servers = plan.network.filesystem
-    if path.endswith(".filesystem_subnet"):
+    if field == "filesystem_subnet":
         if servers is not None and min((block.prefixlen for block in blocks), default=32) > servers.prefixlen:
             message = f"{name}, {said}, is too small for the filesystem's servers, which take a /{servers.prefixlen}"
             yield _error(path, message, f"write a subnet of /{servers.prefixlen} or larger", LUSTRE_SUBNET)
         return
-    of_nodes = path.endswith(".subnet")
+    of_nodes = field == "subnet"
     who, needed = ("the cluster needs", plan.network.needed) if of_nodes else ("endpoints need", STORAGE_ENDPOINTS)
     usable = sum(map(usable_in, blocks))
     # Not the free ones: at the next `up` the cluster's own nodes have them.
@@ -153,5 +172,5 @@ def _of_size(plan: Plan, path: str, name: str, subnet: FoundSubnet) -> Iterator[
         yield _error(path, message, fix, PLACES)
 
 
-def _error(path: str, message: str, fix: str, reference: str = "docs/aws.md") -> Finding:
+def _error(path: str, message: str, fix: str, reference: str) -> Finding:
     return Finding(path, RULE, "error", message, fix, reference)

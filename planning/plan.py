@@ -19,9 +19,16 @@ from planning.facts.capacity import FROM_RESERVATION, Capacity
 from planning.facts.derive import Facts, derive
 from planning.facts.fabric import Fabric, Interface
 from planning.facts.image import ImagePlan
-from planning.facts.network import AddressPlan
+from planning.facts.network import AddressPlan, ExistingSubnet, existing_subnet, subnets_said
 from planning.facts.quota import Quota
-from planning.facts.storage import backups_possible, existing_store, key_of
+from planning.facts.storage import (
+    ExistingContainer,
+    VaultKey,
+    backups_possible,
+    existing_container,
+    key_arn,
+    vault_key,
+)
 from planning.findings import Finding, has_errors
 from planning.launcher import launcher_env
 from planning.names import CLUSTER_TAG, EXPIRES_TAG, ON_DELETE_TAG
@@ -75,7 +82,9 @@ class FilesystemPlan:
     mbps_per_tib: int
     sku: str
     kms_key: str | None
-    """ARN, or id of a version in a vault, of the key that encrypts it; None: the cloud's own key."""
+    """AWS: ARN of the key that encrypts it; None: the cloud's own key."""
+    vault_key: VaultKey | None
+    """Azure: the key that encrypts it; None: the cloud's own key."""
     backed_up: bool
     """AWS: it can have backups, and leaves a final one."""
     backup_days: int
@@ -88,7 +97,9 @@ class ObjectsPlan:
     name: str | None
     """None: the name is derived at deployment, when the account is known."""
     existing: str | None
-    """A store of one's own, which is used as it is: name of a bucket, or id of a container."""
+    """AWS: name of a bucket of one's own, which is used as it is."""
+    existing_container: ExistingContainer | None
+    """Azure: a container of one's own, which is used as it is."""
     link: bool
     """The filesystem imports from it and exports to it."""
     link_principal: str | None
@@ -116,12 +127,11 @@ class ExistingNetwork:
     """AWS: the VPC; Azure: the VNet."""
     subnet: str
     """Of the nodes; on AWS of the filesystem, too."""
-    security_groups: tuple[str, ...] = ()
+    security_groups: tuple[str, ...]
     """AWS: of the nodes, beside the cluster's own."""
-    filesystem_subnet: str | None = None
-    """Azure: for Managed Lustre alone."""
-    endpoint_subnet: str | None = None
-    """Azure: for private endpoints; None: the nodes' subnet."""
+    subnets: Mapping[str, ExistingSubnet]
+    """Azure: by field of the spec, of which only `subnet` is always there. Without `endpoint_subnet` private endpoints
+    are in the nodes' subnet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,15 +262,15 @@ def _existing_network(spec: AwsSpec | AzureSpec) -> ExistingNetwork | None:
     if given is None:
         return None
     if isinstance(given, AzureExistingNetwork):
+        said = {field: existing_subnet(value) for field, value in subnets_said(given).items()}
+        subnets = {field: subnet for field, subnet in said.items() if subnet is not None}
+        nodes = subnets["subnet"]
         return ExistingNetwork(
-            vpc=given.subnet.rpartition("/subnets/")[0],
-            subnet=given.subnet,
-            filesystem_subnet=given.filesystem_subnet,
-            endpoint_subnet=given.endpoint_subnet,
+            vpc=nodes.vnet_id, subnet=nodes.id, security_groups=(), subnets=MappingProxyType(subnets)
         )
     # In the order of the spec, each once.
     groups = tuple(dict.fromkeys(given.security_groups))
-    return ExistingNetwork(vpc=given.vpc, subnet=given.subnet, security_groups=groups)
+    return ExistingNetwork(vpc=given.vpc, subnet=given.subnet, security_groups=groups, subnets=MappingProxyType({}))
 
 
 def _filesystem(spec: AwsSpec | AzureSpec, facts: Facts) -> FilesystemPlan | None:
@@ -279,7 +289,8 @@ def _filesystem(spec: AwsSpec | AzureSpec, facts: Facts) -> FilesystemPlan | Non
         capacity_gib=lustre.capacity_gib if lustre else 0,
         mbps_per_tib=tier.mbps_per_tib if tier else 0,
         sku=tier.sku if tier else "",
-        kms_key=key_of(spec),
+        kms_key=key_arn(spec),
+        vault_key=vault_key(spec),
         backed_up=backed_up,
         backup_days=wanted.backup_days if on_aws and backed_up else 0,
         metadata_iops=wanted.metadata_iops if on_aws else None,
@@ -292,7 +303,8 @@ def _objects(spec: AwsSpec | AzureSpec) -> ObjectsPlan:
     cool = checkpoints.cool_after_days
     return ObjectsPlan(
         name=spec.storage.objects.name,
-        existing=existing_store(spec),
+        existing=spec.storage.objects.existing if spec.cloud == "aws" else None,
+        existing_container=existing_container(spec),
         link=spec.storage.objects.link,
         link_principal=spec.storage.objects.link_principal if isinstance(spec, AzureSpec) else None,
         prefix=checkpoints.prefix,

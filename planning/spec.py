@@ -26,6 +26,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from planning.azureids import GUID
 from planning.findings import LONGEST_SHOWN, shown
 from planning.sshkeys import SSH_KEY_KINDS, is_whole
 from planning.units import parse_date, parse_network, parse_size, show_size
@@ -145,7 +146,7 @@ Switch = Annotated[Literal["auto", True, False], BeforeValidator(_no_number)]
 PublicKey = Annotated[str, AfterValidator(_public_key)]
 MountPoint = Annotated[str, AfterValidator(_mount_point)]
 Prefix = Annotated[str, AfterValidator(_prefix)]
-Guid = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
+Guid = Annotated[str, Field(pattern=f"^{GUID}$")]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], Field(strict=False)]
 Count = Annotated[int, Field(ge=1, le=2**32)]

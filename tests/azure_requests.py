@@ -18,7 +18,7 @@ from typing import Any
 
 from components.dryrun import Registered
 from localcloud.azure.cloud import Azure
-from localcloud.azure.models import Member, _model, camel, members_of, model_class
+from localcloud.azure.models import Member, camel, members_of, model_class, model_of
 
 WITHOUT_WORDS = {
     "azure-native:managedidentity:UserAssignedIdentity": "msi.Identity",
@@ -45,17 +45,17 @@ class Request:
     problems: Sequence[str]
 
 
-def model_of(token: str) -> str:
+def model_name(token: str) -> str:
     """As in `compute.VirtualMachineScaleSet`; a type that nobody knows is an error."""
-    return _model(token) or WITHOUT_WORDS[token]
+    return model_of(token) or WITHOUT_WORDS[token]
 
 
 def request_of(token: str, inputs: Mapping[str, Any]) -> Request:
     walk = _Walk()
     declared = {key: value for key, value in inputs.items() if key not in Azure.kinds[token].parameters}
-    built = walk.model(model_class(model_of(token)), declared, "")
+    built = walk.model(model_class(model_name(token)), declared, "")
     if walk.lost:
-        raise LostError(f"{token}: {model_of(token)} has no {', '.join(walk.lost)}")
+        raise LostError(f"{token}: {model_name(token)} has no {', '.join(walk.lost)}")
     body = {} if walk.problems else written(built)
     return Request(body, walk.problems or list(_differences(declared, body)))
 

@@ -1,20 +1,28 @@
-"""The whole clusters of clusters.toml: their specs, and the stack files that say the same."""
+"""The whole clusters of clusters.toml, and any other change to a stack: as spec, as plan, as stack file."""
 
 from __future__ import annotations
 
 import copy
 import tomllib
 from collections.abc import Mapping
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from planning.findings import render
+from planning.plan import Plan, assess
+from planning.stackfile import read_stack
+
 ROOT = Path(__file__).resolve().parent.parent
 CLUSTERS: Mapping[str, Mapping[str, Any]] = tomllib.loads((ROOT / "tests/clusters.toml").read_text(encoding="utf-8"))
 AWS = tuple(name for name in CLUSTERS if name.startswith("aws"))
 AZURE = tuple(name for name in CLUSTERS if name.startswith("azure"))
+EXAMPLES = {"aws": "aws-p5", "azure": "azure-nd-h100"}
+"""The stack that stands for a cloud."""
+TODAY = date(2026, 12, 1)
 
 
 def changes_of(name: str) -> dict[str, Any]:
@@ -23,10 +31,10 @@ def changes_of(name: str) -> dict[str, Any]:
 
 
 def changed(spec: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of a spec with changes by dotted path; `...` takes a field away."""
+    """A copy of a spec with changes by dotted path, or with slashes for keys that hold dots; `...` takes one away."""
     spec = copy.deepcopy(dict(spec))
     for path, value in changes.items():
-        *above, leaf = path.split(".")
+        *above, leaf = path.split("/" if "/" in path else ".")
         holder = spec
         for key in above:
             holder = holder.setdefault(key, {})
@@ -35,6 +43,14 @@ def changed(spec: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
         else:
             holder[leaf] = copy.deepcopy(value)
     return spec
+
+
+def planned(stack: str, changes: Mapping[str, Any] | None = None, today: date = TODAY) -> Plan:
+    """The plan of a stack (or of a cloud's example) with changes by dotted path."""
+    spec = changed(_spec(EXAMPLES.get(stack, stack)), changes or {})
+    assessment = assess(spec, today, ROOT / "stacks")
+    assert assessment.plan is not None, render(assessment.findings)
+    return assessment.plan
 
 
 def stack_file(stack: str, changes: Mapping[str, Any] | None = None) -> str:
@@ -48,3 +64,8 @@ def stack_file(stack: str, changes: Mapping[str, Any] | None = None) -> str:
 @cache
 def _document(stack: str) -> dict[str, Any]:
     return yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8"))
+
+
+@cache
+def _spec(stack: str) -> Any:
+    return read_stack(ROOT / "stacks" / f"Pulumi.{stack}.yaml").spec

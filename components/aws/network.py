@@ -16,8 +16,8 @@ from components.aws.flow_logs import declare_flow_logs
 from components.aws.security_groups import EVERYWHERE, WayOut, declare_security_groups
 from components.aws.tags import named
 from components.cluster import ground_options
-from planning.existing import Found, judge_found
-from planning.findings import Finding, render
+from planning.existing import FoundAws, judge_aws, unreadable
+from planning.findings import render
 from planning.plan import ExistingNetwork, Plan
 
 
@@ -96,18 +96,16 @@ def _look_up(plan: Plan, existing: ExistingNetwork, parent: pulumi.Resource) -> 
         subnet = aws.ec2.get_subnet(id=existing.subnet, vpc_id=existing.vpc, opts=options)
         vpc = aws.ec2.get_vpc(id=existing.vpc, opts=options)
     except Exception as error:
-        message = f"{existing.subnet} of {existing.vpc} can not be read in {plan.region}: {error}"
-        fix = "write ids of one VPC in this region and account, which the deployer may read (docs/aws.md)"
-        finding = Finding("network.existing.subnet", "existing-network", "error", message, fix)
+        finding = unreadable(plan, "subnet", f"{existing.subnet} of {existing.vpc}", error)
         raise pulumi.RunError(render([finding])) from error
-    found = Found(
+    found = FoundAws(
         zone=subnet.availability_zone_id,
         cidr=subnet.cidr_block,
         gives_public_addresses=subnet.map_public_ip_on_launch,
         resolves_names=vpc.enable_dns_support,
         gives_names=vpc.enable_dns_hostnames,
     )
-    if findings := judge_found(plan, existing, found):
+    if findings := judge_aws(plan, existing, found):
         raise pulumi.RunError(render(findings))
     return NetworkInputs(
         vpc_id=existing.vpc,

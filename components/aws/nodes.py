@@ -16,11 +16,12 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.aws.advice import advice, what_ends
 from components.aws.identity import Identity
 from components.aws.network import Network
 from components.aws.tags import named
-from components.aws.template import declare_template, in_fleet, price
-from components.hooks import Inputs, advising, announcing, missing, try_again, whole_or_failed
+from components.aws.template import declare_template, price
+from components.hooks import Inputs, advising, announcing, short_of_nodes, whole_or_failed
 from planning.plan import Plan
 
 LINUX = "Linux/UNIX"
@@ -65,7 +66,7 @@ def declare_nodes(
         identity,
         first_boot,
         reservation_id=held.reservation_id,
-        placement_group=held.placement_group if in_fleet(plan) else None,
+        placement_group=held.placement_group if plan.nodes.capacity.start == "fleet" else None,
     )
     opts = pulumi.ResourceOptions(
         parent=parent,
@@ -81,7 +82,7 @@ def declare_nodes(
         ],
         custom_timeouts=pulumi.CustomTimeouts(update=END_TIMEOUT, delete=END_TIMEOUT),
     )
-    start = _fleet if in_fleet(plan) else _group
+    start = _fleet if plan.nodes.capacity.start == "fleet" else _group
     start(plan, name, parent, network, held, template, opts)
     return held.nodes
 
@@ -116,7 +117,7 @@ def _held(
     if plan.nodes.placed:
         group = aws.ec2.PlacementGroup(f"{name}-nodes", strategy="cluster", tags=named(plan, "nodes"), opts=child)
     placement_group = group.name if group else None
-    if capacity.purchase != "on-demand" or not capacity.gang:
+    if capacity.start != "reservation":
         return Held(placement_group=placement_group, nodes=capacity.now)
     reservation = _reservation(plan, name, child, network, group)
     return Held(reservation_id=reservation.id, placement_group=placement_group, nodes=capacity.now)
@@ -147,7 +148,7 @@ def _reservation(
                 delete_before_replace=True,
                 replace_on_changes=["placementGroupArn"],
                 custom_timeouts=pulumi.CustomTimeouts(create=RESERVE_TIMEOUT),
-                hooks=pulumi.ResourceHookBinding(on_error=[advising(f"{name}-reservation", partial(_advice, plan))]),
+                hooks=pulumi.ResourceHookBinding(on_error=[advising(f"{name}-reservation", partial(advice, plan))]),
             ),
         ),
     )
@@ -182,8 +183,8 @@ def _group(
                 # In place, the running nodes would stay in the old subnet or placement group and hold it back.
                 replace_on_changes=["placementGroup", "vpcZoneIdentifiers"],
                 hooks=pulumi.ResourceHookBinding(
-                    before_update=[announcing(f"{name}-group", partial(_what_ends, plan))],
-                    on_error=[advising(f"{name}-start", partial(_advice, plan))],
+                    before_update=[announcing(f"{name}-group", partial(what_ends, plan))],
+                    on_error=[advising(f"{name}-start", partial(advice, plan))],
                 ),
             ),
         ),
@@ -289,7 +290,7 @@ def _judge_fleet(plan: Plan, told: list[Any]) -> None:
     urn, have = told[0], int(told[1] or 0)
     if have >= plan.nodes.count:
         return
-    message = f"{missing(have, plan.nodes.count)}. Once there is capacity, run {try_again(urn)}"
+    message = short_of_nodes(urn, have, plan.nodes.count)
     if not have and not pulumi.runtime.is_dry_run():
         raise pulumi.RunError(message)
     pulumi.log.warn(message)
@@ -297,40 +298,3 @@ def _judge_fleet(plan: Plan, told: list[Any]) -> None:
 
 def _started(outputs: Inputs) -> int:
     return sum(len(one.get("instanceIds") or ()) for one in outputs.get("fleetInstanceSets") or ())
-
-
-def _what_ends(plan: Plan, old: Inputs, new: Inputs) -> str | None:
-    before, after = _wanted(old), _wanted(new)
-    if after >= before:
-        return None
-    if plan.nodes.capacity.elastic:
-        return (
-            f"the group may have {after} nodes, no more {before}: those above run on and are paid, since they are "
-            "protected from scale-in, until somebody terminates them"
-        )
-    return (
-        f"the group shrinks from {before} to {after} nodes: EC2 Auto Scaling chooses which running nodes end, and a "
-        "job that runs on all of them ends"
-    )
-
-
-def _wanted(inputs: Inputs) -> int:
-    """Nodes that a group asks for; where it does not say, as many as it may have. What is not known yet ends none."""
-    most = inputs.get("maxSize") or 0
-    wanted = inputs.get("desiredCapacity", most)
-    return int(wanted if isinstance(wanted, int | float) else most)
-
-
-def _advice(plan: Plan, said: str) -> str | None:
-    """What to do about a refused start, by the code in the cloud's words."""
-    if "InsufficientInstanceCapacity" in said:
-        gang = plan.nodes.capacity.gang
-        left = "nothing of what was asked for is held or paid" if gang else "the group keeps trying"
-        return (
-            f"{plan.zone} has no room for {plan.nodes.count} {plan.nodes.type} now; {left}. Run `pulumi up` again "
-            "later, try another zone, or take a Capacity Block or a reservation (nodes.purchase)"
-        )
-    if "VcpuLimitExceeded" in said and plan.quota:
-        code, unit, need = plan.quota[0].code, plan.quota[0].unit, plan.quota[0].need
-        return f"ask for {need} {unit} of EC2 quota {code} in {plan.region}, and run `pulumi up` again"
-    return None

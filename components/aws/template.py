@@ -8,15 +8,13 @@ from functools import partial
 import pulumi
 import pulumi_aws as aws
 
+from components.aws.advice import what_nodes_keep
 from components.aws.identity import Identity
 from components.aws.network import Network
 from components.aws.tags import named
-from components.hooks import Inputs, announcing
+from components.hooks import announcing
 from planning.facts.fabric import Interface
 from planning.plan import Plan
-
-TOLD_BY_NAME = {"userData": "first boot and launcher environment", "imageId": "image"}
-UNSEEN_BY_NODES = ("tags", "tagSpecifications", "description", "__defaults")
 
 
 def declare_template(
@@ -41,7 +39,7 @@ def declare_template(
             # Found once and left alone, lest every `up` brings a newer one; another parameter is another template.
             role, ignored, aliases = looked_up, ["imageId"], [pulumi.Alias(name=f"{name}-nodes")]
             image = aws.ssm.get_parameter_output(name=image, opts=pulumi.InvokeOptions(parent=parent)).value
-    told = announcing(f"{name}-template", partial(_what_nodes_keep, plan))
+    told = announcing(f"{name}-template", partial(what_nodes_keep, plan))
     return aws.ec2.LaunchTemplate(
         f"{name}-{role}",
         description=f"Nodes of the GPU cluster {plan.name}",
@@ -84,17 +82,12 @@ def declare_template(
     )
 
 
-def in_fleet(plan: Plan) -> bool:
-    """Spot capacity can not be reserved, so that only an instant fleet starts all nodes or none."""
-    return plan.nodes.capacity.purchase == "spot" and plan.nodes.capacity.gang
-
-
 def _market(plan: Plan) -> aws.ec2.LaunchTemplateInstanceMarketOptionsArgs | None:
     """How an Auto Scaling group buys. A fleet says it itself, and takes no template that does."""
     capacity = plan.nodes.capacity
     if capacity.purchase == "capacity-block":
         return aws.ec2.LaunchTemplateInstanceMarketOptionsArgs(market_type="capacity-block")
-    if capacity.purchase == "spot" and not in_fleet(plan):
+    if capacity.purchase == "spot" and capacity.start == "group":
         return aws.ec2.LaunchTemplateInstanceMarketOptionsArgs(
             market_type="spot",
             spot_options=aws.ec2.LaunchTemplateInstanceMarketOptionsSpotOptionsArgs(
@@ -127,15 +120,3 @@ def _key_name(plan: Plan, name: str, child: pulumi.ResourceOptions) -> pulumi.In
         return None
     key = aws.ec2.KeyPair(f"{name}-ssh", public_key=plan.access.ssh_public_key, tags=named(plan, "ssh"), opts=child)
     return key.key_name
-
-
-def _what_nodes_keep(plan: Plan, old: Inputs, new: Inputs) -> str | None:
-    changed = [key for key in {**old, **new} if old.get(key) != new.get(key) and key not in UNSEEN_BY_NODES]
-    if not changed or not plan.nodes.declared:
-        return None
-    what = ", ".join(sorted(TOLD_BY_NAME.get(key, key) for key in changed))
-    way = "`pulumi up --replace` of the fleet" if in_fleet(plan) else "`aws autoscaling start-instance-refresh`"
-    return (
-        f"the launch template changes ({what}): running nodes keep what they have booted with until they are replaced "
-        f"by {way}, which ends the job on them (docs/aws.md)"
-    )

@@ -16,6 +16,7 @@ from components.azure.objects import Objects
 from components.bootstrap.lustre import MOUNT_OPTIONS
 from components.cluster import data_store_options, ground_options
 from components.hooks import advising
+from planning.facts.storage import VaultKey
 from planning.plan import FilesystemPlan, Plan
 
 STORAGE_ACCOUNT_CONTRIBUTOR = "17d1049b-9a84-46fb-8f53-869881c3d3ab"
@@ -77,7 +78,7 @@ def _made(
     objects: Objects,
 ) -> storagecache.AmlFilesystem:
     let_in = _let_in(plan, name, parent, group, objects)
-    key = _key(plan, wanted.kms_key, name, parent, group) if wanted.kms_key else None
+    key = _key(plan, wanted.vault_key, name, parent, group) if wanted.vault_key else None
     lustre = storagecache.AmlFilesystem(
         # The provider adds letters to the name, so that a new one can be made beside one that is retained.
         f"{name}-lustre",
@@ -169,7 +170,7 @@ def _export(
     )
 
 
-def advice(refusal: str) -> str | None:
+def advice(refusal: str, _is_change: bool) -> str | None:
     return next((told for said, told in ADVICE.items() if said in refusal), None)
 
 
@@ -180,10 +181,8 @@ class _Key:
     granted: list[pulumi.Resource]
 
 
-def _key(plan: Plan, key_id: str, name: str, parent: pulumi.Resource, group: Group) -> _Key:
+def _key(plan: Plan, key: VaultKey, name: str, parent: pulumi.Resource, group: Group) -> _Key:
     """The version of a key in a vault of the user's own, and an identity that may use that key and nothing else."""
-    key, _, version = key_id.partition("/versions/")
-    vault, _, key_name = key.partition("/keys/")
     # Both stay as long as the filesystem, which can not be read without them.
     identity = managedidentity.UserAssignedIdentity(
         f"{name}-lustre",
@@ -197,20 +196,19 @@ def _key(plan: Plan, key_id: str, name: str, parent: pulumi.Resource, group: Gro
         plan,
         f"{name}-lustre-key",
         group,
-        scope=key,
-        named=key,
+        scope=key.id,
+        named=key.id,
         role=KEY_VAULT_CRYPTO_SERVICE_ENCRYPTION_USER,
         principal=identity.principal_id,
         opts=ground_options(plan, parent),
     )
-    url = f"https://{vault.rpartition('/')[2]}.vault.azure.net/keys/{key_name}/{version}"
     return _Key(
         identity=storagecache.AmlFilesystemIdentityArgs(
             type=storagecache.AmlFilesystemIdentityType.USER_ASSIGNED, user_assigned_identities=[identity.id]
         ),
         settings=storagecache.AmlFilesystemEncryptionSettingsArgs(
             key_encryption_key=storagecache.KeyVaultKeyReferenceArgs(
-                key_url=url, source_vault=storagecache.KeyVaultKeyReferenceSourceVaultArgs(id=vault)
+                key_url=key.url, source_vault=storagecache.KeyVaultKeyReferenceSourceVaultArgs(id=key.vault_id)
             )
         ),
         granted=[granted],

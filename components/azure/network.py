@@ -16,9 +16,9 @@ from components.azure.bastion import declare_bastion
 from components.azure.group import Group
 from components.azure.security_groups import filesystem_rules, node_rules
 from components.cluster import ground_options
-from planning.existing import FoundSubnet, FoundVnet, judge_subnets, judge_vnet
-from planning.facts.network import SUBNET_ID
-from planning.findings import Finding, has_errors, render
+from planning.existing import FoundAzure, FoundSubnet, judge_azure, unreadable
+from planning.facts.network import ExistingSubnet
+from planning.findings import has_errors, render
 from planning.plan import ExistingNetwork, Plan
 
 
@@ -92,39 +92,41 @@ def _refuse_contradiction(plan: Plan, name: str, given: NetworkInputs | None) ->
 
 def _look_up(plan: Plan, existing: ExistingNetwork, parent: pulumi.Resource) -> NetworkInputs:
     """The network that exists, judged before anything is made in it: what it lacks would only show at a launch."""
-    fields = ("subnet", "filesystem_subnet", "endpoint_subnet")
-    ids = {field: id_ for field in fields if (id_ := getattr(existing, field)) is not None}
-    if plan.network.filesystem is None:
-        ids.pop("filesystem_subnet", None)
-    findings = list(judge_vnet(plan, existing, _found_vnet(plan, existing.subnet, parent)))
-    found = {field: _found_subnet(plan, field, id_, parent) for field, id_ in ids.items()}
-    findings += judge_subnets(plan, existing, found)
+    findings = judge_azure(plan, existing, _found(plan, existing, parent))
     if has_errors(findings):
         raise pulumi.RunError(render(findings))
     if findings:
         pulumi.log.warn(render(findings), parent)
+    ids = {field: subnet.id for field, subnet in existing.subnets.items()}
     return NetworkInputs(
         vnet_id=existing.vpc,
         subnet_id=existing.subnet,
-        filesystem_subnet_id=existing.filesystem_subnet,
-        endpoint_subnet_id=existing.endpoint_subnet,
+        filesystem_subnet_id=ids.get("filesystem_subnet"),
+        endpoint_subnet_id=ids.get("endpoint_subnet"),
     )
 
 
-def _found_vnet(plan: Plan, subnet_id: str, parent: pulumi.Resource) -> FoundVnet:
-    names = _names(subnet_id)
-    del names["subnet_name"]
+def _found(plan: Plan, existing: ExistingNetwork, parent: pulumi.Resource) -> FoundAzure:
+    nodes = existing.subnets["subnet"]
     try:
-        vnet = azure.get_virtual_network(**names, opts=pulumi.InvokeOptions(parent=parent))
+        vnet = azure.get_virtual_network(
+            resource_group_name=nodes.group,
+            virtual_network_name=nodes.vnet,
+            opts=pulumi.InvokeOptions(parent=parent),
+        )
     except Exception as error:
-        raise _unreadable(plan, "subnet", f"the VNet {names['virtual_network_name']}", error) from error
+        raise pulumi.RunError(render([unreadable(plan, "subnet", f"the VNet {nodes.vnet}", error)])) from error
     peerings = [peering.remote_address_space for peering in vnet.virtual_network_peerings or []]
-    return FoundVnet(
-        id=vnet.id or "",
+    used = dict(existing.subnets)
+    if plan.network.filesystem is None:
+        used.pop("filesystem_subnet", None)
+    return FoundAzure(
+        vnet_id=vnet.id or "",
         region=vnet.location or "",
         address_space=_prefixes(vnet.address_space),
         peered=[prefix for space in peerings for prefix in _prefixes(space)],
         name_servers=list((vnet.dhcp_options and vnet.dhcp_options.dns_servers) or []),
+        subnets={field: _found_subnet(plan, field, subnet, parent) for field, subnet in used.items()},
     )
 
 
@@ -132,30 +134,22 @@ def _prefixes(space: azure.outputs.AddressSpaceResponse | None) -> list[str]:
     return list(space.address_prefixes or []) if space is not None else []
 
 
-def _found_subnet(plan: Plan, field: str, id_: str, parent: pulumi.Resource) -> FoundSubnet:
+def _found_subnet(plan: Plan, field: str, said: ExistingSubnet, parent: pulumi.Resource) -> FoundSubnet:
     try:
-        subnet = azure.get_subnet(**_names(id_), opts=pulumi.InvokeOptions(parent=parent))
+        subnet = azure.get_subnet(
+            resource_group_name=said.group,
+            virtual_network_name=said.vnet,
+            subnet_name=said.name,
+            opts=pulumi.InvokeOptions(parent=parent),
+        )
     except Exception as error:
-        raise _unreadable(plan, field, id_.rpartition("/")[2], error) from error
+        raise pulumi.RunError(render([unreadable(plan, field, said.name, error)])) from error
     single = [subnet.address_prefix] if subnet.address_prefix else []
     return FoundSubnet(
         prefixes=list(subnet.address_prefixes or single),
         delegated_to=[d.service_name or d.name or "a service" for d in subnet.delegations or []],
         way_out=bool(subnet.nat_gateway or subnet.route_table) or subnet.default_outbound_access is not False,
     )
-
-
-def _names(subnet_id: str) -> dict[str, str]:
-    found = SUBNET_ID.fullmatch(subnet_id)
-    assert found is not None  # by a rule
-    names = {"resource_group_name": "group", "virtual_network_name": "name", "subnet_name": "subnet"}
-    return {argument: found[part] for argument, part in names.items()}
-
-
-def _unreadable(plan: Plan, field: str, what: str, error: Exception) -> pulumi.RunError:
-    message = f"{what} can not be read in the subscription of this deployment: {error}"
-    fix = f"write ids of one VNet in {plan.region}, which the deployer may read"
-    return pulumi.RunError(render([Finding(f"network.existing.{field}", "existing-network", "error", message, fix)]))
 
 
 def _vnet(plan: Plan, name: str, parent: pulumi.Resource, group: Group) -> tuple[NetworkInputs, list[pulumi.Resource]]:
@@ -219,25 +213,24 @@ def _vnet(plan: Plan, name: str, parent: pulumi.Resource, group: Group) -> tuple
 
 def _nat(plan: Plan, name: str, parent: pulumi.Resource, common: dict[str, Any]) -> azure.NatGateway:
     """The nodes' only way out: none of them has a public address, and default outbound access is retired."""
-    child = pulumi.ResourceOptions(parent=parent)
+    # In another zone they are others, made before the subnet lets go of the old ones: so Azure's names are left open.
+    moved = pulumi.ResourceOptions(parent=parent, replace_on_changes=["zones"])
     zones = [plan.zone] if plan.zone else None
     address = azure.PublicIPAddress(
         f"{name}-nat",
-        public_ip_address_name=f"{plan.name}-nat",
         public_ip_allocation_method="Static",
         sku={"name": "Standard"},
         zones=zones,
         **common,
-        opts=child,
+        opts=moved,
     )
     return azure.NatGateway(
         f"{name}-nat",
-        nat_gateway_name=f"{plan.name}-nat",
         public_ip_addresses=[{"id": address.id}],
         sku={"name": "Standard"},
         zones=zones,
         **common,
-        opts=child,
+        opts=moved,
     )
 
 

@@ -12,16 +12,14 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import compute
 
+from components.azure.advice import advice, half_made, what_ends
 from components.azure.group import Group
 from components.azure.identity import Identity
 from components.azure.network import Network
 from components.azure.objects import Objects
 from components.azure.template import marketplace_plan, node_profile
-from components.hooks import Inputs, advising, announcing
+from components.hooks import advising, announcing
 from planning.plan import Plan
-
-UNSEEN_BY_NODES = ("sku", "tags", "upgradePolicy", "__defaults")
-"""Of a scale set's inputs: what changes without another model of its nodes."""
 
 
 def declare_nodes(
@@ -37,9 +35,9 @@ def declare_nodes(
     """`first_boot` is the nodes' custom data, encoded. Returns how many nodes are asked for now."""
     if not plan.nodes.running:
         return 0
-    told = announcing(f"{name}-nodes", partial(_what_ends, plan))
-    refused = advising(f"{name}-start", partial(_advice, plan))
-    compute.VirtualMachineScaleSet(
+    told = announcing(f"{name}-nodes", partial(what_ends, plan))
+    refused = advising(f"{name}-start", partial(advice, plan))
+    scale_set = compute.VirtualMachineScaleSet(
         f"{name}-nodes",
         vm_scale_set_name=f"{plan.name}-nodes",
         resource_group_name=group.name,
@@ -49,7 +47,7 @@ def declare_nodes(
         overprovision=False,
         platform_fault_domain_count=1,
         zones=[plan.zone] if plan.zone else None,
-        sku={"name": plan.nodes.type, "tier": "Standard", "capacity": plan.nodes.count},
+        sku={"name": plan.nodes.type, "tier": "Standard", "capacity": _capacity(plan, parent)},
         plan=marketplace_plan(plan),
         identity=compute.VirtualMachineScaleSetIdentityArgs(
             type=compute.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity.id]
@@ -61,15 +59,37 @@ def declare_nodes(
         opts=pulumi.ResourceOptions(
             parent=parent,
             depends_on=[*network.ready, *objects.ready, *identity.granted],
-            # Whoever scales an elastic group is not undone.
-            ignore_changes=["sku.capacity"] if plan.nodes.capacity.elastic else None,
             # Azure changes none of it in place, though azure-native previews that it would.
             replacement_trigger=_fixed(plan, network),
             delete_before_replace=True,
             hooks=pulumi.ResourceHookBinding(before_update=[told], on_error=[refused]),
         ),
     )
+    if not pulumi.runtime.is_dry_run():
+        scale_set.provisioning_state.apply(partial(_tell_half_made, plan))
     return plan.nodes.declared
+
+
+def _capacity(plan: Plan, parent: pulumi.Resource) -> int:
+    """Of an elastic scale set what somebody scaled it to: every change sends the whole of it, the number too."""
+    if not plan.nodes.capacity.elastic:
+        return plan.nodes.count
+    try:
+        found = compute.get_virtual_machine_scale_set(
+            resource_group_name=plan.name,
+            vm_scale_set_name=f"{plan.name}-nodes",
+            opts=pulumi.InvokeOptions(parent=parent),
+        )
+    except Exception as error:
+        if "NotFound" in str(error) or "404" in str(error):
+            return plan.nodes.count
+        raise pulumi.RunError(f"how many nodes the elastic scale set has can not be asked: {error}") from None
+    return max(plan.nodes.count, int((found.sku.capacity if found.sku else 0) or 0))
+
+
+def _tell_half_made(plan: Plan, state: str | None) -> None:
+    if state == "Failed":
+        pulumi.log.warn(half_made(plan))
 
 
 def _fixed(plan: Plan, network: Network) -> list[Any]:
@@ -86,55 +106,3 @@ def _fixed(plan: Plan, network: Network) -> list[Any]:
         nodes.trusted_launch,
         network.subnet_id,
     ]
-
-
-def _what_ends(plan: Plan, old: Inputs, new: Inputs) -> str | None:
-    """Of a change in place: nodes that Azure deletes, and nodes that keep what they were made from."""
-    told: list[str] = []
-    before, after = _capacity(old), _capacity(new)
-    if after < before and not plan.nodes.capacity.elastic:
-        told.append(
-            f"the scale set shrinks from {before} to {after} nodes: Azure chooses which running nodes it deletes, and "
-            "a job that runs on all of them ends"
-        )
-    changed = {key for key in {**old, **new} if old.get(key) != new.get(key)} - set(UNSEEN_BY_NODES)
-    if changed:
-        told.append(
-            f"the model of the scale set changes ({', '.join(sorted(changed))}): running nodes keep what they were "
-            "made from until `az vmss update-instances` and `az vmss reimage`, which end a job on them (docs/azure.md)"
-        )
-    return "; ".join(told) or None
-
-
-def _capacity(inputs: Inputs) -> int:
-    return int((inputs.get("sku") or {}).get("capacity") or 0)
-
-
-def _advice(plan: Plan, said: str) -> str | None:
-    """What a refused start means, by the code in the cloud's words, what is left of it, and what to do."""
-    reason = _reason(plan, said)
-    if reason is None:
-        return None
-    where = f"--resource-group {plan.name} --name {plan.name}-nodes"
-    return (
-        f"{reason}. Nodes made so far are billed: `az vmss list-instances {where} --output table` lists them, and "
-        f"`az vmss scale {where} --new-capacity 0` (or nodes.running: false) stops the bill"
-    )
-
-
-def _reason(plan: Plan, said: str) -> str | None:
-    size, where = plan.nodes.type, f"{plan.region}{f' zone {plan.zone}' if plan.zone else ''}"
-    if "Overconstrained" in said:
-        return f"no capacity under all constraints at once: {where} may have {size} without the zone"
-    if "AllocationFailed" in said:
-        return (
-            f"no capacity, not a quota: {where} has no room for {plan.nodes.count} {size} now; try later or elsewhere"
-        )
-    if "SkuNotAvailable" in said:
-        return (
-            f"not offered: {size} is restricted for this subscription in {where}: a support ticket lifts it, no quota"
-        )
-    if plan.quota and ("QuotaExceeded" in said or "exceeding approved" in said):
-        quota = plan.quota[0]
-        return f"quota: ask for {quota.need} {quota.unit} of {quota.code} in {plan.region}"
-    return None

@@ -13,12 +13,10 @@ from components.azure.endpoints import declare_endpoints
 from components.azure.group import Group
 from components.azure.network import Network
 from components.cluster import data_store_options, ground_options
-from planning.facts.storage import CONTAINER
+from planning.facts.storage import CONTAINER, LOG_CONTAINER, ExistingContainer
 from planning.names import SHARED_KEY_TAG, storage_account_name
 from planning.plan import Plan
 
-LOG_CONTAINER = "lustre-logs"
-"""Managed Lustre writes what goes wrong with a link into another container than its files'."""
 DELETED_BLOB_DAYS = 7
 
 
@@ -40,15 +38,19 @@ class Objects:
 
 
 def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group, network: Network) -> Objects:
-    if plan.objects.existing is not None:
-        return _existing(plan, plan.objects.existing, name, parent, group, network)
+    if plan.objects.existing_container is not None:
+        return _existing(plan, plan.objects.existing_container, name, parent, group, network)
     account_name = pulumi.Output.from_input(
         plan.objects.name
         or group.subscription.apply(lambda subscription: storage_account_name(plan.name, subscription, plan.region))
     )
     account = _account(plan, name, parent, group, account_name)
     container = _container(plan, f"{name}-data", parent, group, account, CONTAINER)
-    log = _container(plan, f"{name}-lustre-logs", parent, group, account, LOG_CONTAINER) if plan.objects.link else None
+    log = (
+        _container(plan, f"{name}-{LOG_CONTAINER}", parent, group, account, LOG_CONTAINER)
+        if plan.objects.link
+        else None
+    )
     names = declare_endpoints(plan, name, parent, group, network, account.id)
     return Objects(
         account_id=account.id,
@@ -62,21 +64,18 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource, group: Group
 
 
 def _existing(
-    plan: Plan, container_id: str, name: str, parent: pulumi.Resource, group: Group, network: Network
+    plan: Plan, existing: ExistingContainer, name: str, parent: pulumi.Resource, group: Group, network: Network
 ) -> Objects:
     """A container of the user's own. Of it nothing is declared; a network of ours gets its own way to it."""
-    account_id = container_id.partition("/blobServices/")[0]
-    account_name, container = account_id.rpartition("/")[2], container_id.rpartition("/")[2]
-    log_id = f"{container_id.rpartition('/')[0]}/{LOG_CONTAINER}"
     # In a network of one's own it is reached already, or its owner says how: what is `ready` there is nothing of ours.
-    names = declare_endpoints(plan, name, parent, group, network, account_id) if network.ready else []
+    names = declare_endpoints(plan, name, parent, group, network, existing.account_id) if network.ready else []
     return Objects(
-        account_id=pulumi.Output.from_input(account_id),
-        account_name=pulumi.Output.from_input(account_name),
-        container=container,
-        container_id=pulumi.Output.from_input(container_id),
-        log_container_id=pulumi.Output.from_input(log_id) if plan.objects.link else None,
-        uri=_uri(account_name, container),
+        account_id=pulumi.Output.from_input(existing.account_id),
+        account_name=pulumi.Output.from_input(existing.account),
+        container=existing.name,
+        container_id=pulumi.Output.from_input(existing.id),
+        log_container_id=pulumi.Output.from_input(existing.log_id) if plan.objects.link else None,
+        uri=_uri(existing.account, existing.name),
         ready=names,
     )
 

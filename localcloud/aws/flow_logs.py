@@ -21,13 +21,10 @@ SERVICE = "vpc-flow-logs.amazonaws.com"
 
 _SOURCES = ("eniId", "regionalNatGatewayId", "subnetId", "vpcId", "transitGatewayId", "transitGatewayAttachmentId")
 _LOG_GROUP = "cloud-watch-logs"
-_DESTINATIONS = (_LOG_GROUP, "s3", "kinesis-data-firehose")
 
 
 def _check(inputs: Properties) -> Iterator[Failure]:
     yield from one_of(inputs, *_SOURCES)
-    yield from among(inputs, "logDestinationType", _DESTINATIONS)
-    yield from among(inputs, "trafficType", ("ACCEPT", "REJECT", "ALL"))
     yield from among(inputs, "maxAggregationInterval", (60, 600))
 
 

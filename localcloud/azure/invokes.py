@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from localcloud.azure import lookups
+from localcloud.azure.allocation import SCALE_SET
 from localcloud.azure.identity import RESOURCE_GROUP, TENANT
 from localcloud.kinds import Refusal
 from localcloud.values import Properties, visible
@@ -34,8 +35,19 @@ def _group(cloud: Azure, args: Properties) -> Properties:
     return {**visible(record.outputs), "id": record.id}
 
 
+def _scale_set(cloud: Azure, args: Properties) -> Properties:
+    id_ = cloud.kinds[SCALE_SET].template.format(subscription=cloud.subscription, **args)
+    with cloud.store.transaction(cloud.name) as tx:
+        record = tx.get("", SCALE_SET, id_)
+    if record is None or record.lost:
+        text = f"The Resource '{id_.partition('/providers/')[2]}' was not found."
+        raise Refusal("ResourceNotFound", text, status=404)
+    return {**visible(record.outputs), "id": record.id}
+
+
 FUNCTIONS: dict[str, Callable[..., Properties]] = {
     "azure-native:authorization:getClientConfig": _client_config,
+    "azure-native:compute:getVirtualMachineScaleSet": _scale_set,
     "azure-native:resources:getResourceGroup": _group,
     **lookups.FUNCTIONS,
 }

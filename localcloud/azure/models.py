@@ -37,7 +37,7 @@ Node = Mapping[str, Any]
 
 
 def judge(call: Call) -> None:
-    package, _, name = _model(call.kind.token).partition(".")
+    package, _, name = model_of(call.kind.token).partition(".")
     index = _index(package) if package else None
     for found in _object(index, name, "", call.inputs) if index else ():
         code = _table()["packages"][package]["code"]
@@ -72,7 +72,7 @@ def _table() -> Mapping[str, Any]:
     return tomllib.loads(_TABLE.read_text(encoding="utf-8"))
 
 
-def _model(token: str) -> str:
+def model_of(token: str) -> str:
     return _table()["types"].get(token, "")
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 from planning.catalog.records import Purchase
 from planning.facts.disks import Eviction, eviction_of
 from planning.spec import AwsSpec, AzureSpec, BuyBlock, Reserved
 
 FROM_RESERVATION = ("reserved", "capacity-block")
+Start = Literal["reservation", "fleet", "group"]
+"""What starts the nodes. AWS: a group into a reservation of ours, which makes the start atomic; an instant fleet, since
+spot capacity can not be reserved; a group by itself, or into capacity that is there already. Azure: a group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +21,7 @@ class Capacity:
     purchase: Purchase
     gang: bool
     """All nodes or none; otherwise as they come."""
+    start: Start
     elastic: bool
     """The group may grow, and no later `up` undoes that."""
     most: int
@@ -43,6 +48,10 @@ class Capacity:
         return self.now if begin and date.fromisoformat(begin[:10]) <= self.today else 0
 
 
+STARTS: dict[Purchase, Start] = {"on-demand": "reservation", "spot": "fleet"}
+"""Of a gang on AWS."""
+
+
 def capacity_of(spec: AwsSpec | AzureSpec, today: date, *, ephemeral: bool) -> Capacity:
     """`ephemeral`: whether the nodes' root disk is."""
     nodes, reservation = spec.nodes, spec.nodes.reservation
@@ -50,9 +59,11 @@ def capacity_of(spec: AwsSpec | AzureSpec, today: date, *, ephemeral: bool) -> C
     begins = known.start if known and nodes.purchase == "capacity-block" else None
     waiting = begins is not None and today < begins
     elastic = nodes.start == "elastic"
+    gang = nodes.start == "gang" or (nodes.start == "auto" and nodes.purchase not in FROM_RESERVATION)
     return Capacity(
         purchase=nodes.purchase,
-        gang=nodes.start == "gang" or (nodes.start == "auto" and nodes.purchase not in FROM_RESERVATION),
+        gang=gang,
+        start=STARTS.get(nodes.purchase, "group") if gang and spec.cloud == "aws" else "group",
         elastic=elastic,
         most=max(nodes.count, nodes.max_count or 0) if elastic else nodes.count,
         now=nodes.count if nodes.running and not waiting else 0,

@@ -7,10 +7,10 @@ addresses of every subnet.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
+from planning.azureids import id_to, resource_id
 from planning.facts.fabric import Interface
 from planning.facts.storage import Lustre
 from planning.spec import DEFAULT_CIDR, AwsSpec, AzureExistingNetwork, AzureSpec
@@ -27,12 +27,10 @@ BASTION_PREFIX = 26
 """Azure Bastion takes nothing smaller. Source: Azure Bastion configuration settings."""
 STORAGE_ENDPOINTS = 2
 """Azure: private endpoints of a storage account that the stack makes, blob and dfs; an address each."""
-_IN_A_VNET = (
-    r"(?P<vnet>/subscriptions/(?P<subscription>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
-    r"/resourceGroups/(?P<group>[\w.()-]+)/providers/Microsoft\.Network/virtualNetworks/(?P<name>[\w.-]{1,64}))"
-)
-SUBNET_ID = re.compile(rf"{_IN_A_VNET}/subnets/(?P<subnet>[\w.-]{{1,80}})", re.I)
-"""Azure: of a subnet in a VNet. Source: Azure resource naming rules, Microsoft.Network."""
+SUBNET_FIELDS = ("subnet", "filesystem_subnet", "endpoint_subnet")
+"""Azure: of network.existing, each the id of a subnet."""
+_SUBNET = resource_id("Microsoft.Network", r"virtualNetworks/(?P<vnet>[\w.-]{1,64})/subnets/(?P<subnet>[\w.-]{1,80})")
+"""Source: Azure resource naming rules, Microsoft.Network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +90,39 @@ def address_plan(spec: AwsSpec | AzureSpec, interfaces: tuple[Interface, ...], l
         upper_prefix=upper_prefix,
         **roles,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExistingSubnet:
+    """Azure: a subnet that exists, by names and ids."""
+
+    id: str
+    name: str
+    vnet_id: str
+    vnet: str
+    group: str
+    subscription: str
+
+
+def existing_subnet(said: str) -> ExistingSubnet | None:
+    """None where that is not the id of a subnet."""
+    found = _SUBNET.fullmatch(said)
+    if found is None:
+        return None
+    return ExistingSubnet(
+        id=said,
+        name=found["subnet"],
+        vnet_id=id_to(found, "vnet"),
+        vnet=found["vnet"],
+        group=found["group"],
+        subscription=found["subscription"],
+    )
+
+
+def subnets_said(given: AzureExistingNetwork) -> dict[str, str]:
+    """What network.existing says of subnets, by field."""
+    said = {field: getattr(given, field) for field in SUBNET_FIELDS}
+    return {field: value for field, value in said.items() if value is not None}
 
 
 def most_nodes(spec: AwsSpec | AzureSpec) -> int:

@@ -1,4 +1,7 @@
-"""The managed Lustre filesystem that a spec has made, with tier and capacity decided. One that exists has no facts."""
+"""The managed Lustre filesystem that a spec has made, with tier and capacity decided; the key and the store that exist.
+
+A filesystem that exists has no facts.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from planning import catalog
+from planning.azureids import id_to, resource_id
 from planning.catalog.records import AwsNodeType, AzureNodeType, LustreTier
 from planning.names import partition_of
 from planning.spec import AwsFilesystem, AwsSpec, AzureSpec
@@ -19,22 +23,22 @@ SUBNET_PREFIX_BY_TIB = ((16, 27), (40, 26), (92, 25), (196, 24), (400, 23))
 KEY_ID = r"(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 KEY_ARN = re.compile(rf"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):\d{{12}}:key/{KEY_ID}")
 """Source: AWS KMS developer guide, key identifiers."""
-_IN_A_GROUP = (
-    r"/subscriptions/(?P<subscription>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/resourceGroups/[\w.()-]+/providers"
-)
-VAULT_KEY = re.compile(
-    rf"{_IN_A_GROUP}/Microsoft\.KeyVault/vaults/[a-z][a-z0-9-]{{2,23}}/keys/[a-z0-9-]+/versions/[0-9a-f]{{32}}", re.I
+_VAULT_KEY = resource_id(
+    "Microsoft.KeyVault",
+    r"vaults/(?P<vault>[a-z][a-z0-9-]{2,23})/keys/(?P<key>[a-z0-9-]+)/versions/(?P<version>[0-9a-f]{32})",
 )
 """Says vault, key and version at once. Sources: REST references of Key Vault and of Azure Managed Lustre."""
-MANAGED_LUSTRE = re.compile(rf"{_IN_A_GROUP}/Microsoft\.StorageCache/amlFilesystems/[\w-]{{2,80}}", re.I)
-CONTAINER_ID = re.compile(
-    rf"(?P<account>{_IN_A_GROUP}/Microsoft\.Storage/storageAccounts/[a-z0-9]{{3,24}})"
+MANAGED_LUSTRE = resource_id("Microsoft.StorageCache", r"amlFilesystems/[\w-]{2,80}")
+_CONTAINER = resource_id(
+    "Microsoft.Storage",
+    r"storageAccounts/(?P<account>[a-z0-9]{3,24})"
     r"(?:/blobServices/default/containers/(?P<container>[a-z0-9](?:-?[a-z0-9]){2,62}))?",
-    re.I,
 )
 """Of a storage account, or of a container in it."""
 CONTAINER = "data"
 """Azure: of the account that the stack makes, and of one that exists where its id names no container."""
+LOG_CONTAINER = "lustre-logs"
+"""Azure: Managed Lustre writes what goes wrong with a link into another container than its files'."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,29 +125,73 @@ def _smallest(tier: LustreTier | None, *, efa: bool) -> int:
     return tier.efa_step_gib if efa and tier.efa_step_gib else min((*tier.also_gib, tier.smallest_gib))
 
 
-def key_of(spec: AwsSpec | AzureSpec) -> str | None:
-    """The key that encrypts the filesystem, as its cloud names it: by ARN, or by the id of a version in a vault.
+def key_arn(spec: AwsSpec | AzureSpec) -> str | None:
+    """AWS: the ARN of the key that encrypts the filesystem.
 
-    None where none is asked for, or none follows from what is said. AWS's provider takes nothing but an ARN; a key's
-    id makes one where the account is known.
+    None where none is asked for, or none follows from what is said. The provider takes nothing but an ARN; a key's id
+    makes one where the account is known.
     """
-    key = spec.storage.filesystem.kms_key if spec.storage.filesystem else None
-    if key is None or (VAULT_KEY if spec.cloud == "azure" else KEY_ARN).fullmatch(key):
+    key = spec.storage.filesystem.kms_key if spec.cloud == "aws" and spec.storage.filesystem else None
+    if key is None or KEY_ARN.fullmatch(key):
         return key
-    if spec.cloud == "azure":
-        return None
     if spec.account is None or not re.fullmatch(KEY_ID, key):
         return None
     return f"arn:{partition_of(spec.region)}:kms:{spec.region}:{spec.account}:key/{key}"
 
 
-def existing_store(spec: AwsSpec | AzureSpec) -> str | None:
-    """What holds the objects already: a bucket by name, a container by its whole id."""
-    existing = spec.storage.objects.existing
-    found = CONTAINER_ID.fullmatch(existing or "") if spec.cloud == "azure" else None
-    if existing is None or found is None:
-        return existing
-    return f"{found['account']}/blobServices/default/containers/{found['container'] or CONTAINER}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultKey:
+    """Azure: one version of a key in a vault, which encrypts the filesystem."""
+
+    id: str
+    """Of the key, whatever its version."""
+    subscription: str
+    vault_id: str
+    url: str
+    """Of the version."""
+
+
+def vault_key(spec: AwsSpec | AzureSpec) -> VaultKey | None:
+    """None where none is asked for, or what is said is not the id of a version."""
+    said = spec.storage.filesystem.kms_key if spec.cloud == "azure" and spec.storage.filesystem else None
+    found = _VAULT_KEY.fullmatch(said or "")
+    if found is None:
+        return None
+    return VaultKey(
+        id=id_to(found, "key"),
+        subscription=found["subscription"],
+        vault_id=id_to(found, "vault"),
+        url=f"https://{found['vault']}.vault.azure.net/keys/{found['key']}/{found['version']}",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExistingContainer:
+    """Azure: a container that holds the objects already, by names and ids."""
+
+    account_id: str
+    account: str
+    id: str
+    name: str
+    log_id: str
+    """Of the container beside it that a link writes its log into."""
+
+
+def existing_container(spec: AwsSpec | AzureSpec) -> ExistingContainer | None:
+    """None where there is none, or what is said is not the id of an account nor of a container."""
+    said = spec.storage.objects.existing if spec.cloud == "azure" else None
+    found = _CONTAINER.fullmatch(said or "")
+    if found is None:
+        return None
+    account_id, name = id_to(found, "account"), found["container"] or CONTAINER
+    containers = f"{account_id}/blobServices/default/containers"
+    return ExistingContainer(
+        account_id=account_id,
+        account=found["account"],
+        id=f"{containers}/{name}",
+        name=name,
+        log_id=f"{containers}/{LOG_CONTAINER}",
+    )
 
 
 def backups_possible(spec: AwsSpec | AzureSpec) -> bool:

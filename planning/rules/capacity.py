@@ -160,7 +160,9 @@ def spot_price_digits(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     price = spec.nodes.spot.max_price if spec.nodes.spot is not None else None
     if price is not None and round(price, 5) != price:
         yield Fault(
-            "nodes.spot.max_price", f"{price} has more decimals than the five that Azure takes", f"write {price:.5f}"
+            "nodes.spot.max_price",
+            f"{price} has more decimals than the five that Azure takes",
+            f"write {max(price, 0.00001):.5f}",
         )
 
 
@@ -173,7 +175,12 @@ def spot_evicted(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
             "Azure takes spot nodes back with 30 seconds' notice at best (a Preempt event among the metadata "
             f"service's scheduled events); such a node is {left}"
         )
-        yield Fault("nodes.purchase", message, "save often; `pulumi up --refresh` asks for the missing nodes again")
+        again = "`pulumi up --refresh` asks for the missing nodes again"
+        if facts.capacity.eviction == "deallocate":
+            again = "`az vmss start` starts it again"
+        elif facts.capacity.elastic:
+            again = "`az vmss scale` asks for the missing nodes again"
+        yield Fault("nodes.purchase", message, f"save often; {again}")
 
 
 @rule("spot-price-too-low", "warning", reference="docs/spec.md")

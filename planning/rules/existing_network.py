@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from planning.azureids import example
 from planning.facts.derive import Facts
-from planning.facts.network import SUBNET_ID
+from planning.facts.network import existing_subnet, subnets_said
 from planning.findings import shown
 from planning.rules.registry import AnySpec, Fault, rule
 from planning.spec import AwsExistingNetwork, AzureExistingNetwork
@@ -18,10 +19,7 @@ AWS_IDS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
 AZURE_IDS = "https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules"
 AMLFS_SUBNET = "https://learn.microsoft.com/azure/azure-managed-lustre/amlfs-prerequisites"
 BASTION_SUBNET = "https://learn.microsoft.com/azure/bastion/configuration-settings"
-EXAMPLE = (
-    "/subscriptions/01234567-89ab-cdef-0123-456789abcdef/resourceGroups/research/providers/Microsoft.Network/"
-    "virtualNetworks/research/subnets/nodes"
-)
+SUBNET = example("Microsoft.Network/virtualNetworks/research/subnets/nodes")
 
 
 @rule("network-twice", "error", reference="docs/spec.md")
@@ -74,19 +72,19 @@ def egress_of_existing_network(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
 def subnet_not_an_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """An existing subnet is named by its resource id, which holds subscription, group and VNet."""
     for path, value in _subnets(spec).items():
-        found = SUBNET_ID.fullmatch(value)
+        found = existing_subnet(value)
         if found is None:
-            yield Fault(path, f"{shown(value)} is not the resource id of a subnet", f"write an id such as {EXAMPLE}")
-        elif spec.account is not None and found["subscription"].lower() != spec.account.lower():
-            message = f"the subnet is in subscription {found['subscription']}, and the cluster in {spec.account}"
+            yield Fault(path, f"{shown(value)} is not the resource id of a subnet", f"write an id such as {SUBNET}")
+        elif spec.account is not None and found.subscription.lower() != spec.account.lower():
+            message = f"the subnet is in subscription {found.subscription}, and the cluster in {spec.account}"
             yield Fault(path, message, "write a subnet of the cluster's subscription, or another account")
 
 
 @rule("subnets-apart", "error", cloud="azure", reference="docs/spec.md", waivable=False)
 def subnets_apart(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """All subnets of a cluster are in one VNet: its name zones are linked to that one alone."""
-    subnets = _subnets(spec)
-    vnets = {path: found["vnet"].lower() for path, id_ in subnets.items() if (found := SUBNET_ID.fullmatch(id_))}
+    subnets = {path: existing_subnet(value) for path, value in _subnets(spec).items()}
+    vnets = {path: found.vnet_id.lower() for path, found in subnets.items() if found is not None}
     first = vnets.get("network.existing.subnet")
     for path, vnet in vnets.items():
         if first is not None and vnet != first:
@@ -131,9 +129,7 @@ def ssh_from_in_existing_network(spec: AnySpec, _facts: Facts) -> Iterator[Fault
 
 
 def _subnets(spec: AnySpec) -> dict[str, str]:
-    """Azure: ids of existing subnets, by path."""
+    """Azure: what is said of existing subnets, by path."""
     existing = spec.network.existing
-    if not isinstance(existing, AzureExistingNetwork):
-        return {}
-    said = {field: getattr(existing, field) for field in ("subnet", "filesystem_subnet", "endpoint_subnet")}
-    return {f"network.existing.{field}": value for field, value in said.items() if value is not None}
+    said = subnets_said(existing) if isinstance(existing, AzureExistingNetwork) else {}
+    return {f"network.existing.{field}": value for field, value in said.items()}

@@ -19,7 +19,8 @@ FSX = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-file-system.htm
 FSX_EFA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
 FSX_METADATA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html"
 AMLFS = "https://learn.microsoft.com/azure/azure-managed-lustre/create-file-system-portal"
-METADATA_IOPS = (1500, 3000, 6000, 12000)
+METADATA_IOPS = (1500, 3000, 6000, *range(12000, 192001, 12000))
+"""Source: FSx for Lustre API reference, metadata configuration."""
 MOST_EFA_CONNECTIONS = 1024
 EFA_CONNECTIONS_PER_NODE = 8
 """What AWS's client set-up opens on a node with so many interfaces. Source: FSx for Lustre user guide, EFA clients."""
@@ -151,19 +152,14 @@ def metadata_iops_not_sold(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Metadata IOPS come in steps."""
     wanted = spec.storage.filesystem
     iops = wanted.metadata_iops if isinstance(wanted, AwsFilesystem) else None
-    if iops is None or _sold(iops):
+    if iops is None or iops in METADATA_IOPS:
         return
-    legal = [*METADATA_IOPS, *range(24000, 192001, 12000)]
-    nearest = min(legal, key=lambda step: abs(step - iops))
+    nearest = min(METADATA_IOPS, key=lambda step: abs(step - iops))
     yield Fault(
         "storage.filesystem.metadata_iops",
         f"{iops} is no step: there are 1500, 3000, 6000 and multiples of 12000 up to 192000",
         f"write {nearest}",
     )
-
-
-def _sold(metadata_iops: int) -> bool:
-    return metadata_iops in METADATA_IOPS or (metadata_iops % 12000 == 0 and metadata_iops <= 192000)
 
 
 @rule("metadata-iops-below-capacity", "warning", cloud="aws", reference=FSX_METADATA)
@@ -173,7 +169,7 @@ def metadata_iops_below_capacity(spec: AnySpec, facts: Facts) -> Iterator[Fault]
     if not isinstance(wanted, AwsFilesystem) or wanted.metadata_iops is None or facts.lustre is None:
         return
     own = catalog.metadata_iops(facts.lustre.capacity_gib)
-    if _sold(wanted.metadata_iops) and wanted.metadata_iops < own:
+    if wanted.metadata_iops in METADATA_IOPS and wanted.metadata_iops < own:
         message = (
             f"FSx gives {facts.lustre.capacity_gib} GiB {own} metadata IOPS by itself; with {wanted.metadata_iops} it "
             "grows only after they are raised, and lowering them again makes a new filesystem"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from planning.azureids import example
 from planning.catalog.records import AwsNodeType
 from planning.facts.derive import Facts
 from planning.facts.storage import MANAGED_LUSTRE
@@ -15,10 +16,6 @@ from planning.spec import AwsExistingNetwork, AwsFilesystem
 FSX_ACCESS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"
 FSX_EFA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
 FSX_ID = re.compile(r"fs-[0-9a-f]{8,}")
-LUSTRE_ID = (
-    "/subscriptions/01234567-89ab-cdef-0123-456789abcdef/resourceGroups/research/providers/Microsoft.StorageCache/"
-    "amlFilesystems/research"
-)
 OF_A_NEW_ONE = (
     "capacity", "throughput_per_tib", "deployment", "backup_days", "metadata_iops", "compression", "kms_key",
 )  # fmt: skip
@@ -60,12 +57,13 @@ def existing_filesystem_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     existing = spec.storage.filesystem.existing if spec.storage.filesystem else None
     if existing is None:
         return
-    form, kind, example = FSX_ID, "an FSx", "fs-0123456789abcdef0"
+    form, kind, such = FSX_ID, "an FSx", "fs-0123456789abcdef0"
     if spec.cloud == "azure":
-        form, kind, example = MANAGED_LUSTRE, "a Managed Lustre", LUSTRE_ID
+        such = example("Microsoft.StorageCache/amlFilesystems/research")
+        form, kind = MANAGED_LUSTRE, "a Managed Lustre"
     if not form.fullmatch(existing):
         message = f"{shown(existing)} is not the id of {kind} filesystem"
-        yield Fault("storage.filesystem.existing", message, f"write an id such as {example}")
+        yield Fault("storage.filesystem.existing", message, f"write an id such as {such}")
 
 
 @rule("existing-filesystem-settings", "error", reference="docs/spec.md")

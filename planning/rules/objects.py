@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from planning.azureids import example
 from planning.facts.derive import Facts
-from planning.facts.storage import CONTAINER_ID
+from planning.facts.storage import LOG_CONTAINER, existing_container
 from planning.findings import LONGEST_SHOWN, shown
 from planning.names import SHARED_KEY_TAG
 from planning.rules.registry import AnySpec, Fault, rule
@@ -16,10 +17,7 @@ BUCKET = re.compile(
     r"(?!\d+\.\d+\.\d+\.\d+$)(?!xn--|sthree-|amzn-s3-demo-)[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]"
 )
 ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
-CONTAINER = (
-    "/subscriptions/01234567-89ab-cdef-0123-456789abcdef/resourceGroups/research/providers/Microsoft.Storage/"
-    "storageAccounts/researchdata/blobServices/default/containers/data"
-)
+CONTAINER_ID = example("Microsoft.Storage/storageAccounts/researchdata/blobServices/default/containers/data")
 AMLFS_LINK = "https://learn.microsoft.com/azure/azure-managed-lustre/amlfs-prerequisites"
 AMLFS_JOBS = "https://learn.microsoft.com/azure/azure-managed-lustre/auto-export"
 S3_NAMES = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"
@@ -71,9 +69,9 @@ def storage_account_name(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
 def existing_container_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """An existing container is named by its resource id, since nobody can be let into one known by name alone."""
     existing = spec.storage.objects.existing
-    if existing is not None and not CONTAINER_ID.fullmatch(existing):
+    if existing is not None and existing_container(spec) is None:
         message = f"{shown(existing)} is not the resource id of a storage account, nor of a container in one"
-        yield Fault("storage.objects.existing", message, f"write an id such as {CONTAINER}")
+        yield Fault("storage.objects.existing", message, f"write an id such as {CONTAINER_ID}")
 
 
 @rule("objects-twice", "error", reference="docs/spec.md")
@@ -199,7 +197,7 @@ def link_takes_shared_keys(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     )
     fix = f"say in `waive` that you take it (the account is tagged {SHARED_KEY_TAG}), or write link: false"
     if objects.existing is not None:
-        fix = "see that the account allows shared keys and has the container lustre-logs, or write link: false"
+        fix = f"see that the account allows shared keys and has the container {LOG_CONTAINER}, or write link: false"
     yield Fault("storage.objects.link", message, fix)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from planning.azureids import example, resource_id
 from planning.catalog.records import AzureNodeType
 from planning.facts.capacity import FROM_RESERVATION
 from planning.facts.derive import Facts
@@ -20,10 +21,7 @@ MOST_IN_A_BLOCK = 64
 """Instances of one Capacity Block. Source: EC2 user guide, Capacity Blocks for ML."""
 AWS_ID = re.compile(r"cr-[0-9a-f]+")
 OFFERING = re.compile(r"cb-[0-9a-z]+")
-AZURE_ID = re.compile(
-    r"/subscriptions/[^/\s]+/resourceGroups/[^/\s]+/providers/Microsoft\.Compute/capacityReservationGroups/[^/\s]+",
-    re.I,
-)
+AZURE_ID = resource_id("Microsoft.Compute", r"capacityReservationGroups/[\w.-]{1,80}")
 FUTURE_DATED = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-concepts.html"
 LAST_DAYS = 7
 """Of a Capacity Block: its end is told so long before."""
@@ -32,7 +30,8 @@ LAST_DAYS = 7
 @rule("reservation-missing", "error", reference="docs/spec.md")
 def reservation_missing(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Reserved capacity and Capacity Blocks are named by id."""
-    if spec.nodes.purchase in FROM_RESERVATION and spec.nodes.reservation is None:
+    said_by_others = spec.cloud == "azure" and spec.nodes.purchase == "capacity-block"
+    if spec.nodes.purchase in FROM_RESERVATION and spec.nodes.reservation is None and not said_by_others:
         example = "cr-0123456789abcdef0" if spec.cloud == "aws" else "the id of a capacity reservation group"
         message = f"{spec.nodes.purchase} needs the id of a reservation"
         yield Fault("nodes.reservation", message, f"write nodes.reservation: {example}")
@@ -61,7 +60,7 @@ def reservation_not_an_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         message = f"{shown(name)} is no capacity reservation or Capacity Block: their ids begin with cr-"
         yield Fault(path, message, "write an id such as cr-0123456789abcdef0")
     if spec.cloud == "azure" and not AZURE_ID.fullmatch(name):
-        fix = "write /subscriptions/…/resourceGroups/…/providers/Microsoft.Compute/capacityReservationGroups/…"
+        fix = f"write an id such as {example('Microsoft.Compute/capacityReservationGroups/research')}"
         yield Fault(path, f"{shown(name)} is not the id of a capacity reservation group", fix)
 
 

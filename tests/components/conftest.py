@@ -1,7 +1,7 @@
-"""Fixtures: plans made of the example stacks, and what the real program declares for them on mocks.
+"""Fixtures: what the real program declares on mocks for the plans of tests/clusters.py, and what its hooks say.
 
-`planned("aws", {"nodes.count": 2})` is the plan of the first example stack of that cloud with dotted changes;
-`declared` is its dry run, made once per session and set of changes.
+`declared("aws", {"nodes.count": 2})` is the dry run of a cloud's example stack with changes by dotted path, made once
+per session and set of changes.
 """
 
 from __future__ import annotations
@@ -9,22 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+import pulumi
 import pytest
 
 from components.dryrun import DryRun, Registered, dry_run
-from planning.findings import render
-from planning.plan import Plan, assess
-from planning.stackfile import read_stack
-from tests.clusters import CLUSTERS, changed, changes_of
-
-ROOT = Path(__file__).parents[2]
-TODAY = date(2026, 12, 1)
-STACKS = {"aws": "aws-p5", "azure": "azure-nd-h100"}
+from planning.plan import Plan
+from tests.clusters import CLUSTERS, changes_of, planned
 
 Changes = Mapping[str, Any]
 
@@ -72,19 +65,8 @@ class Declared:
 
 
 @cache
-def _stack(name: str) -> Any:
-    return read_stack(ROOT / "stacks" / f"Pulumi.{name}.yaml").spec
-
-
-def _plan(base: str, changes: Changes) -> Plan:
-    assessment = assess(changed(_stack(STACKS.get(base, base)), changes), TODAY, ROOT / "stacks")
-    assert assessment.plan is not None, render(assessment.findings)
-    return assessment.plan
-
-
-@cache
 def _run(base: str, changes: str, preview: bool) -> Declared:
-    plan = _plan(base, json.loads(changes, object_hook=_restored))
+    plan = planned(base, json.loads(changes, object_hook=_restored))
     return Declared(plan, dry_run(plan, preview=preview))
 
 
@@ -93,18 +75,8 @@ def _restored(value: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def planned() -> Callable[..., Plan]:
-    """The plan of a cloud's example stack (or of a stack by name) with dotted changes; `...` takes a key away."""
-
-    def planned(base: str, changes: Changes | None = None) -> Plan:
-        return _plan(base, changes or {})
-
-    return planned
-
-
-@pytest.fixture(scope="session")
 def declared() -> Callable[..., Declared]:
-    """The same, run on mocks. `preview` leaves what only the cloud knows unknown."""
+    """A plan of tests/clusters.py, run on mocks. `preview` leaves what only the cloud knows unknown."""
 
     def declared(base: str, changes: Changes | None = None, *, preview: bool = False) -> Declared:
         text = json.dumps(changes or {}, default=lambda value: "__absent__", sort_keys=True)
@@ -123,3 +95,23 @@ def cluster(declared: Callable[..., Declared]) -> Callable[[str], Declared]:
 def cloud(request: pytest.FixtureRequest) -> str:
     """Contract tests run on both."""
     return request.param
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a hook logs."""
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", said.append)
+    monkeypatch.setattr(pulumi.log, "error", said.append)
+    return said
+
+
+@pytest.fixture(scope="session")
+def hook() -> Callable[[Declared, str], Callable[[Any], Any]]:
+    """The one hook of a dry run whose name ends like this."""
+
+    def hook(cluster: Declared, ending: str) -> Callable[[Any], Any]:
+        (found,) = [call for name, call in cluster.run.hooks.items() if name.endswith(ending)]
+        return found
+
+    return hook

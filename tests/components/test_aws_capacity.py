@@ -140,28 +140,14 @@ def test_nodes_of_another_type_or_place_are_other_nodes(declared: Callable[..., 
 # Hooks
 
 
-@pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a hook logs."""
-    said: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", said.append)
-    monkeypatch.setattr(pulumi.log, "error", said.append)
-    return said
-
-
 def args(**given: Any) -> Any:
     empty = dict.fromkeys(("old_inputs", "new_inputs", "old_outputs", "new_outputs"))
     return SimpleNamespace(**{**empty, "urn": URN, "errors": [], **given})
 
 
-def hook(cluster: Any, ending: str) -> Callable[[Any], Any]:
-    (found,) = [call for name, call in cluster.run.hooks.items() if name.endswith(ending)]
-    return found
-
-
 @pytest.mark.parametrize(("ids", "have"), [([], "none"), (15 * ["i-1"], "15")])
 def test_a_fleet_with_fewer_nodes_than_wanted_fails_the_run_with_the_way_on(
-    cluster: Callable[[str], Any], ids: list[str], have: str
+    cluster: Callable[[str], Any], hook: Callable[..., Any], ids: list[str], have: str
 ) -> None:
     outputs = {"fleetInstanceSets": [{"instanceIds": ids}], "fulfilledCapacity": float(len(ids))}
     with pytest.raises(
@@ -170,7 +156,7 @@ def test_a_fleet_with_fewer_nodes_than_wanted_fails_the_run_with_the_way_on(
         hook(cluster("aws-spot"), "-fleet")(args(new_outputs=outputs))
 
 
-def test_a_whole_fleet_passes(cluster: Callable[[str], Any]) -> None:
+def test_a_whole_fleet_passes(cluster: Callable[[str], Any], hook: Callable[..., Any]) -> None:
     hook(cluster("aws-spot"), "-fleet")(args(new_outputs={"fleetInstanceSets": [{"instanceIds": 16 * ["i-1"]}]}))
 
 
@@ -186,7 +172,12 @@ def test_a_whole_fleet_passes(cluster: Callable[[str], Any]) -> None:
     ],
 )
 def test_a_group_that_shrinks_says_that_running_nodes_end(
-    old: tuple[Any, ...], new: tuple[Any, ...], says: str | None, cluster: Callable[[str], Any], told: list[str]
+    old: tuple[Any, ...],
+    new: tuple[Any, ...],
+    says: str | None,
+    cluster: Callable[[str], Any],
+    hook: Callable[..., Any],
+    told: list[str],
 ) -> None:
     def inputs(sizes: tuple[Any, ...]) -> dict[str, Any]:
         return {k: v for k, v in zip(("maxSize", "desiredCapacity"), sizes, strict=True) if v is not None}
@@ -196,7 +187,7 @@ def test_a_group_that_shrinks_says_that_running_nodes_end(
 
 
 def test_an_elastic_group_with_a_lower_bound_says_that_nodes_above_it_stay_and_are_paid(
-    cluster: Callable[[str], Any], told: list[str]
+    cluster: Callable[[str], Any], hook: Callable[..., Any], told: list[str]
 ) -> None:
     hook(cluster("aws-elastic"), "-group")(args(old_inputs={"maxSize": 24}, new_inputs={"maxSize": 20}))
     assert ["20 nodes, no more 24" in text and "are paid" in text for text in told] == [True]
@@ -207,7 +198,7 @@ def test_an_elastic_group_with_a_lower_bound_says_that_nodes_above_it_stay_and_a
     [({"imageId": "ami-1"}, "image"), ({"userData": "x"}, "first boot"), ({"tags": {}}, None), ({}, None)],
 )
 def test_a_template_that_changes_says_that_running_nodes_keep_the_old_one(
-    changed: dict[str, Any], says: str | None, cluster: Callable[[str], Any], told: list[str]
+    changed: dict[str, Any], says: str | None, cluster: Callable[[str], Any], hook: Callable[..., Any], told: list[str]
 ) -> None:
     old = {"imageId": "ami-0", "userData": "", "tags": {"a": "b"}}
     for name in ("aws-on-demand", "aws-spot"):
@@ -230,8 +221,8 @@ def test_a_template_that_changes_says_that_running_nodes_keep_the_old_one(
     ],
 )
 def test_a_refused_start_says_what_to_do(
-    error: str, says: str | None, cluster: Callable[[str], Any], told: list[str]
+    error: str, says: str | None, cluster: Callable[[str], Any], hook: Callable[..., Any], told: list[str]
 ) -> None:
-    again = hook(cluster("aws-on-demand"), "-reservation")(args(errors=[error]))
+    again = hook(cluster("aws-on-demand"), "-reservation")(args(errors=[error], failed_operation="create"))
     assert again is False, "the provider has tried long enough"
     assert [str(says) in text for text in told] == ([True] if says else [])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from components.dryrun import dry_run
+from tests.clusters import planned
 
 
 def test_a_p5_node_has_one_ena_and_32_efa_only_interfaces_each_in_the_nodes_group(declared: Callable[..., Any]) -> None:
@@ -183,9 +184,7 @@ def test_an_image_that_was_looked_up_stays_until_another_one_is_asked_for(declar
     assert not given.request.ignoreChanges
 
 
-def test_a_recorded_image_reaches_the_template_with_its_own_root_disk_and_nothing_is_looked_up(
-    planned: Callable[..., Any],
-) -> None:
+def test_a_recorded_image_reaches_the_template_with_its_own_root_disk_and_nothing_is_looked_up() -> None:
     plan = planned("aws")
     image = replace(
         plan.nodes.image, reference="ami-0fedcba9876543210", by_parameter=False, root_device="/dev/xvda", root_gib=120

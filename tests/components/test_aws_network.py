@@ -18,6 +18,7 @@ from components.aws.endpoints import service_name
 from components.aws.network import NetworkInputs
 from components.dryrun import DryRun, fitting_network, run
 from components.program import build
+from tests.clusters import planned
 
 OWN = {"vpc": "vpc-0123456789abcdef0", "subnet": "subnet-0123456789abcdef0"}
 GROUPS = ["sg-0123456789abcdef0", "sg-0123456789abcdef1"]
@@ -79,8 +80,9 @@ def test_every_interface_of_a_node_has_the_clusters_group_and_those_of_the_spec(
         assert {tuple(i["securityGroups"]) for i in interfaces} == {("llama-70b-nodes-id", *others)}
 
 
-def test_a_group_that_is_named_twice_is_given_once(planned: Callable[..., Any]) -> None:
+def test_a_group_that_is_named_twice_is_given_once() -> None:
     plan = planned("aws", {"network": {"existing": {**OWN, "security_groups": [*GROUPS, GROUPS[0]]}}})
+    assert plan.existing_network is not None
     assert plan.existing_network.security_groups == tuple(GROUPS)
 
 
@@ -100,7 +102,7 @@ def test_a_preview_of_an_existing_network_declares_what_the_deployment_does(decl
     ],
 )
 def test_an_existing_subnet_that_no_node_could_start_in_is_refused_before_anything_is_made(
-    found: dict[str, Any], says: list[str], planned: Callable[..., Any]
+    found: dict[str, Any], says: list[str]
 ) -> None:
     with pytest.raises(pulumi.RunError) as refused:
         deployed(planned("aws", EXISTING), found)
@@ -108,14 +110,14 @@ def test_an_existing_subnet_that_no_node_could_start_in_is_refused_before_anythi
     assert all(text in str(refused.value) for text in says), str(refused.value)
 
 
-def test_all_that_is_wrong_with_an_existing_network_is_told_at_once(planned: Callable[..., Any]) -> None:
+def test_all_that_is_wrong_with_an_existing_network_is_told_at_once() -> None:
     wrong = {"availabilityZoneId": "use1-az4", "mapPublicIpOnLaunch": True, "cidrBlock": "10.0.0.0/28"}
     with pytest.raises(pulumi.RunError) as refused:
         deployed(planned("aws", EXISTING), wrong, {"enableDnsSupport": False})
     assert str(refused.value).count("error: ") == 4
 
 
-def test_a_subnet_of_the_very_size_is_large_enough(planned: Callable[..., Any]) -> None:
+def test_a_subnet_of_the_very_size_is_large_enough() -> None:
     plan = planned("aws", {**EXISTING, "nodes.count": 42})
     assert plan.network.needed == 59
     assert deployed(plan, {"cidrBlock": "10.0.0.0/26"}).resources
@@ -132,7 +134,7 @@ def test_a_subnet_of_the_very_size_is_large_enough(planned: Callable[..., Any]) 
     ],
 )
 def test_an_existing_vpc_must_have_the_names_that_nodes_ask_for(
-    changes: dict[str, Any], vpc: dict[str, Any], refused: str | None, planned: Callable[..., Any]
+    changes: dict[str, Any], vpc: dict[str, Any], refused: str | None
 ) -> None:
     plan = planned("aws", {**EXISTING, **changes})
     if refused is None:
@@ -142,9 +144,7 @@ def test_an_existing_vpc_must_have_the_names_that_nodes_ask_for(
         deployed(plan, {}, vpc)
 
 
-def test_a_network_that_can_not_be_read_is_named_with_the_words_of_the_cloud(
-    planned: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_that_can_not_be_read_is_named_with_the_words_of_the_cloud(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: Any) -> None:
         raise Exception("no matching EC2 Subnet found")
 
@@ -157,7 +157,7 @@ def test_a_network_that_can_not_be_read_is_named_with_the_words_of_the_cloud(
 
 @pytest.mark.parametrize(("changes", "said"), [(EXISTING, "network.existing"), (NO_WAY_OUT, "network.egress: none")])
 def test_a_network_of_the_program_and_another_one_in_the_plan_are_one_too_many(
-    changes: dict[str, Any], said: str, planned: Callable[..., Any]
+    changes: dict[str, Any], said: str
 ) -> None:
     given = NetworkInputs(vpc_id="vpc-1", subnet_id="subnet-1", availability_zone="zone-a")
 
@@ -168,7 +168,7 @@ def test_a_network_of_the_program_and_another_one_in_the_plan_are_one_too_many(
         run(program)
 
 
-def test_a_network_of_the_program_brings_groups_for_the_nodes(planned: Callable[..., Any]) -> None:
+def test_a_network_of_the_program_brings_groups_for_the_nodes() -> None:
     given = NetworkInputs(vpc_id="vpc-1", subnet_id="subnet-1", availability_zone="zone-a", security_groups=["sg-9"])
 
     def program() -> None:
@@ -269,16 +269,6 @@ def test_nothing_is_let_in_from_everywhere_and_no_subnet_gives_public_addresses(
     assert {s.inputs["availabilityZoneId"] for s in cluster.of("Subnet")} <= {"use1-az6"}, "a fabric is in one zone"
 
 
-@pytest.mark.parametrize("changes", [NO_WAY_OUT, EXISTING], ids=["none", "existing"])
-def test_the_filesystem_is_made_after_its_rules_in_any_network(
-    changes: dict[str, Any], declared: Callable[..., Any]
-) -> None:
-    cluster = declared("aws", changes)
-    before = cluster.before(cluster.one("LustreFileSystem"))
-    rules = {f"{r.type.rsplit(':', 1)[-1]} {r.name}" for r in cluster.run.resources if "gressRule" in r.type}
-    assert {rule for rule in rules if "filesystem" in rule} <= before
-
-
 def test_nodes_start_after_the_endpoints_that_their_first_boot_calls(declared: Callable[..., Any]) -> None:
     cluster = declared("aws", NO_WAY_OUT)
     endpoints = {f"VpcEndpoint {e.name}" for e in cluster.of("VpcEndpoint")}
@@ -337,18 +327,3 @@ def test_flow_logs_are_no_data_store_and_go_with_the_stack(on_delete: str, decla
         if r.request.protect or r.request.retainOnDelete
     ]
     assert kept == []
-
-
-@pytest.mark.parametrize("name", ["aws-egress-none", "aws-existing-network", "aws-flow-logs"])
-def test_whatever_a_network_is_every_taggable_part_of_it_has_the_tags(name: str, cluster: Callable[[str], Any]) -> None:
-    parts = (
-        "VpcEndpoint",
-        "SecurityGroup",
-        "LogGroup",
-        "FlowLog",
-        "SecurityGroupEgressRule",
-        "SecurityGroupIngressRule",
-    )
-    for kind in parts:
-        for part in cluster(name).of(kind):
-            assert part.inputs["tags"].items() >= {"team": "research", "gpu-cluster": "llama-70b"}.items()

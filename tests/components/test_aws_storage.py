@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from tests.iam_policies import findings
 
 FSX, BUCKET = "fs-0123456789abcdef0", "research-data"
 SCRATCH = {"storage.filesystem": {"capacity": "2400GiB", "deployment": "scratch"}}
@@ -39,12 +40,7 @@ def _statements(cluster: Any) -> dict[str, dict[str, Any]]:
 
 def lint(policy: str) -> list[str]:
     """What parliament says of a policy, from low severity on, as `issue: detail`."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it imports pkg_resources, which is deprecated
-        import parliament
-    analysed = parliament.analyze_policy_string(policy)
-    found = [parliament.enhance_finding(finding) for finding in analysed.findings]
-    return [f"{f.issue}: {f.detail} {f.location}" for f in found if f.severity not in ("MUTE", "INFO")]
+    return [f"{f.issue}: {f.detail} {f.location}" for f in findings(policy) if f.severity not in ("MUTE", "INFO")]
 
 
 # The filesystem
@@ -64,19 +60,22 @@ def test_the_filesystem_is_an_encrypted_persistent_one_with_efa_and_a_final_back
     assert "kmsKeyId" not in inputs, "FSx's own key encrypts it"
 
 
-@pytest.mark.parametrize("changes", [{}, SCRATCH_LINKED], ids=["persistent", "scratch"])
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("aws-on-demand", 6), ("aws-scratch-linked", 12), ("aws-egress-none", 6), ("aws-existing-network", 6)],
+)
 def test_the_filesystem_is_made_after_its_rules_and_does_not_wait_for_the_nat_gateway(
-    changes: dict[str, Any], declared: Callable[..., Any]
+    name: str, count: int, cluster: Callable[[str], Any]
 ) -> None:
     """With EFA, FSx looks at them when it is created."""
-    cluster = declared("aws", changes)
-    before = cluster.before(cluster.one("LustreFileSystem"))
+    here = cluster(name)
+    before = here.before(here.one("LustreFileSystem"))
     rules = {
         f"{r.type.rsplit(':', 1)[-1]} {r.name}"
-        for r in cluster.run.resources
+        for r in here.run.resources
         if "gressRule" in r.type and "filesystem" in r.name
     }
-    assert len(rules) == (12 if changes else 6)
+    assert len(rules) == count
     assert rules <= before
     assert not [entry for entry in before if entry.startswith("NatGateway")]
 

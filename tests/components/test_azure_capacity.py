@@ -9,7 +9,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import pulumi
 import pytest
 
 
@@ -66,11 +65,6 @@ def test_a_capacity_reservation_is_used_without_a_placement_group(cluster: Calla
     assert scale_set(reserved)["singlePlacementGroup"] is False
 
 
-def test_the_scaling_of_an_elastic_scale_set_is_left_to_whoever_did_it(cluster: Callable[[str], Any]) -> None:
-    assert list(cluster("azure-elastic").one("VirtualMachineScaleSet").request.ignoreChanges) == ["sku.capacity"]
-    assert not cluster("azure-on-demand").one("VirtualMachineScaleSet").request.ignoreChanges
-
-
 def test_rack_scale_sizes_and_sizes_without_infiniband_have_no_single_placement_group(
     cluster: Callable[[str], Any],
 ) -> None:
@@ -97,20 +91,6 @@ def test_what_a_scale_set_is_made_with_once_and_for_all_replaces_it(declared: Ca
 # Hooks
 
 
-@pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a hook logs."""
-    said: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", said.append)
-    monkeypatch.setattr(pulumi.log, "error", said.append)
-    return said
-
-
-def hook(cluster: Any, ending: str) -> Callable[[Any], Any]:
-    (found,) = [call for name, call in cluster.run.hooks.items() if name.endswith(ending)]
-    return found
-
-
 @pytest.mark.parametrize(
     ("new", "says"),
     [
@@ -122,7 +102,7 @@ def hook(cluster: Any, ending: str) -> Callable[[Any], Any]:
     ],
 )
 def test_a_change_in_place_says_what_becomes_of_running_nodes(
-    new: dict[str, Any], says: str | None, cluster: Callable[[str], Any], told: list[str]
+    new: dict[str, Any], says: str | None, cluster: Callable[[str], Any], hook: Callable[..., Any], told: list[str]
 ) -> None:
     old = {"sku": {"capacity": 16.0}, "virtualMachineProfile": {}, "tags": {}}
     hook(cluster("azure-on-demand"), "-nodes")(SimpleNamespace(old_inputs=old, new_inputs={**old, **new}))
@@ -134,14 +114,50 @@ def test_a_change_in_place_says_what_becomes_of_running_nodes(
     [
         ("Code=AllocationFailed Message=Allocation failed. We do not have sufficient capacity", "no capacity, not a"),
         ("Code=OverconstrainedZonalAllocationRequest", "under all constraints at once"),
+    ],
+)
+def test_a_start_without_capacity_says_what_is_left_and_how_to_stop_the_bill(
+    error: str, says: str, cluster: Callable[[str], Any], hook: Callable[..., Any], told: list[str]
+) -> None:
+    refused = hook(cluster("azure-on-demand"), "-start")
+    assert refused(SimpleNamespace(errors=[error], failed_operation="create")) is False
+    (text,) = told
+    assert says in text
+    assert "az vmss list-instances" in text
+    assert "--new-capacity 0" in text
+
+
+def test_a_growth_without_capacity_is_never_told_to_end_the_nodes_that_run(
+    cluster: Callable[[str], Any], hook: Callable[..., Any], told: list[str]
+) -> None:
+    refused = hook(cluster("azure-on-demand"), "-start")
+    refused(SimpleNamespace(errors=["Code=AllocationFailed"], failed_operation="update"))
+    (text,) = told
+    assert "The nodes that ran run on" in text
+    assert "--new-capacity 0" not in text
+    assert "running: false" not in text
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
         ("Code=SkuNotAvailable The requested VM size", "a support ticket lifts it"),
-        ("OperationNotAllowed: results in exceeding approved standardNDSH100v5Family Cores quota", "ask for 1536 vCPU"),
+        ("OperationNotAllowed: exceeding approved standardNDSH100v5Family Cores quota", "of standardNDSH100v5Family"),
+        ("OperationNotAllowed: exceeding approved Total Regional Cores quota", "of cores (Total Regional vCPUs)"),
         ("Code=AuthorizationFailed", None),
     ],
 )
-def test_a_refused_start_says_why_what_is_left_and_how_to_stop_the_bill(
-    error: str, says: str | None, cluster: Callable[[str], Any], told: list[str]
+def test_a_request_that_is_refused_whole_says_why_and_that_nothing_is_left(
+    error: str, says: str | None, cluster: Callable[[str], Any], hook: Callable[..., Any], told: list[str]
 ) -> None:
-    assert hook(cluster("azure-on-demand"), "-start")(SimpleNamespace(errors=[error])) is False
+    hook(cluster("azure-on-demand"), "-start")(SimpleNamespace(errors=[error], failed_operation="create"))
     assert [str(says) in text for text in told] == ([True] if says else [])
-    assert all("az vmss list-instances" in text and "--new-capacity 0" in text for text in told)
+    assert all("No node was made" in text for text in told)
+
+
+def test_a_group_that_is_there_already_says_how_to_go_on(
+    cluster: Callable[[str], Any], hook: Callable[..., Any], told: list[str]
+) -> None:
+    refused = hook(cluster("azure-on-demand"), "-group")
+    refused(SimpleNamespace(errors=["cannot create already existing resource '/x'"], failed_operation="create"))
+    assert ["Take another name" in text for text in told] == [True]

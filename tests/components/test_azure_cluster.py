@@ -11,10 +11,8 @@ import pytest
 NAMES = {
     "accountName": r"[a-z0-9]{3,24}",
     "containerName": r"[a-z0-9](-?[a-z0-9])+",
-    "natGatewayName": r"[a-zA-Z0-9][\w.-]{0,78}\w",
     "networkSecurityGroupName": r"[a-zA-Z0-9][\w.-]{0,78}\w",
     "privateEndpointName": r"[a-zA-Z0-9][\w.-]{0,62}\w",
-    "publicIpAddressName": r"[a-zA-Z0-9][\w.-]{0,78}\w",
     "resourceGroupName": r"[\w.()-]{0,89}[\w()-]",
     "resourceName": r"[a-zA-Z0-9][\w-]{2,127}",
     "roleAssignmentName": r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",

@@ -19,6 +19,7 @@ from components.azure.cluster import InfiniBandCluster
 from components.azure.network import NetworkInputs
 from components.dryrun import DryRun, fitting_network, run
 from components.program import build
+from tests.clusters import planned
 
 VNET = (
     "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/research/providers/Microsoft.Network/"
@@ -88,7 +89,7 @@ def test_subnets_are_resources_of_their_own_and_never_inline(
     assert "subnets" not in declared("azure", changes).one("VirtualNetwork").inputs
 
 
-def test_a_new_network_never_overlaps_what_infiniband_keeps(planned: Callable[..., Any]) -> None:
+def test_a_new_network_never_overlaps_what_infiniband_keeps() -> None:
     network = planned("azure", {"network.cidr": "172.20.0.0/16"}).network
     assert not network.cidr.overlaps(IPv4Network("172.16.0.0/16"))
     with pytest.raises(AssertionError, match="network-of-infiniband"):
@@ -253,7 +254,7 @@ def test_a_preview_of_an_existing_network_declares_what_the_deployment_does(decl
     ],
 )
 def test_an_existing_subnet_that_can_not_hold_its_role_is_refused_before_anything_is_made(
-    found: dict[str, Any], says: list[str], planned: Callable[..., Any]
+    found: dict[str, Any], says: list[str]
 ) -> None:
     with pytest.raises(pulumi.RunError) as refused:
         deployed(planned("azure", EXISTING), found)
@@ -277,20 +278,20 @@ def test_an_existing_subnet_that_can_not_hold_its_role_is_refused_before_anythin
     ],
 )
 def test_an_existing_vnet_elsewhere_or_over_the_addresses_of_infiniband_is_refused(
-    vnet: dict[str, Any], says: str, planned: Callable[..., Any]
+    vnet: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(pulumi.RunError) as refused:
         deployed(planned("azure", EXISTING), {}, vnet)
     assert says in str(refused.value)
 
 
-def test_without_infiniband_an_existing_vnet_may_have_those_addresses(planned: Callable[..., Any]) -> None:
+def test_without_infiniband_an_existing_vnet_may_have_those_addresses() -> None:
     changes = {"nodes.type": "Standard_NC96ads_A100_v4", "network": {"existing": {"subnet": OWN["subnet"]}}}
     vnet = {"location": "East US", "addressSpace": {"addressPrefixes": ["172.16.0.0/16"]}}
     assert deployed(planned("azure-single", changes), {}, vnet).resources
 
 
-def test_all_that_is_wrong_with_an_existing_network_is_told_at_once(planned: Callable[..., Any]) -> None:
+def test_all_that_is_wrong_with_an_existing_network_is_told_at_once() -> None:
     wrong = {"addressPrefix": "10.0.0.0/28", "delegations": [{"serviceName": "Microsoft.NetApp/volumes"}]}
     with pytest.raises(pulumi.RunError) as refused:
         deployed(planned("azure", EXISTING), wrong, {"location": "westus3"})
@@ -307,7 +308,7 @@ def test_all_that_is_wrong_with_an_existing_network_is_told_at_once(planned: Cal
     ],
 )
 def test_a_subnet_without_a_way_out_in_sight_is_warned_of_since_first_boot_would_hang(
-    found: dict[str, Any], warned: bool, planned: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    found: dict[str, Any], warned: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: told.append(text))
@@ -317,7 +318,7 @@ def test_a_subnet_without_a_way_out_in_sight_is_warned_of_since_first_boot_would
 
 @pytest.mark.parametrize(("changes", "warned"), [({}, True), ({"storage.objects": {"existing": CONTAINER}}, False)])
 def test_name_servers_of_the_vnets_own_are_warned_of_since_they_do_not_know_private_endpoints(
-    changes: dict[str, Any], warned: bool, planned: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    changes: dict[str, Any], warned: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: told.append(text))
@@ -326,7 +327,7 @@ def test_name_servers_of_the_vnets_own_are_warned_of_since_they_do_not_know_priv
     assert [("name servers of its own (10.0.0.10)" in text) for text in told] == [True] * warned
 
 
-def test_a_subnet_of_the_very_size_is_large_enough(planned: Callable[..., Any]) -> None:
+def test_a_subnet_of_the_very_size_is_large_enough() -> None:
     """Nodes, and the two endpoints of the storage account where they have no subnet of their own."""
     alone = {"network": {"existing": {"subnet": OWN["subnet"]}}, "storage.filesystem": ...}
     assert deployed(planned("azure", {**alone, "nodes.count": 25}), {"addressPrefix": "10.0.0.0/27"}).resources
@@ -338,7 +339,7 @@ def test_a_subnet_of_the_very_size_is_large_enough(planned: Callable[..., Any]) 
 
 @pytest.mark.parametrize("what", ["get_subnet", "get_virtual_network"])
 def test_a_network_that_can_not_be_read_is_named_with_the_words_of_the_cloud(
-    what: str, planned: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(**_: Any) -> None:
         raise Exception("AuthorizationFailed")
@@ -363,7 +364,7 @@ def test_a_network_that_can_not_be_read_is_named_with_the_words_of_the_cloud(
     ],
 )
 def test_a_network_of_the_program_and_what_only_a_new_one_can_have_are_one_too_many(
-    changes: dict[str, Any], said: str, planned: Callable[..., Any]
+    changes: dict[str, Any], said: str
 ) -> None:
     given = NetworkInputs(vnet_id="v", subnet_id="s", filesystem_subnet_id="f")
 
@@ -374,7 +375,7 @@ def test_a_network_of_the_program_and_what_only_a_new_one_can_have_are_one_too_m
         run(program)
 
 
-def test_a_filesystem_in_a_network_of_the_program_needs_a_subnet_of_its_own(planned: Callable[..., Any]) -> None:
+def test_a_filesystem_in_a_network_of_the_program_needs_a_subnet_of_its_own() -> None:
     def program() -> None:
         InfiniBandCluster("train", planned("azure"), network=NetworkInputs(vnet_id="v", subnet_id="s"))
 

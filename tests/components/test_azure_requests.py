@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from localcloud.azure.models import _model
+from localcloud.azure.models import model_of
 from tests.azure_requests import WITHOUT_MODEL, WITHOUT_WORDS, LostError, _differences, request_of, requests_of
 from tests.clusters import AZURE
 
@@ -42,7 +42,7 @@ def test_a_type_without_a_model_declares_no_more_than_its_reason_says(name: str,
 
 
 def test_no_model_is_named_in_two_tables() -> None:
-    assert [token for token in {*WITHOUT_WORDS, *WITHOUT_MODEL} if _model(token)] == []
+    assert [token for token in {*WITHOUT_WORDS, *WITHOUT_MODEL} if model_of(token)] == []
 
 
 def test_the_shape_of_a_scale_set_arrives_as_it_was_declared(declared: Callable[..., Any]) -> None:

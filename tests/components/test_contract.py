@@ -12,7 +12,7 @@ from pulumi.output import Unknown
 from components.cluster import OUTPUTS
 from components.dryrun import DuplicateUrnError, dry_run, run
 from components.program import build
-from tests.clusters import AWS, AZURE, CLUSTERS, ROOT, changes_of
+from tests.clusters import AWS, AZURE, CLUSTERS, EXAMPLES, ROOT, changes_of, planned
 
 MIRRORED = sorted({name.removeprefix("aws-") for name in AWS} & {name.removeprefix("azure-") for name in AZURE})
 """Clusters that the table has on both clouds."""
@@ -107,29 +107,11 @@ def test_both_clouds_keep_and_give_up_the_same_data(name: str, cluster: Callable
 
 
 @pytest.mark.parametrize("name", MIRRORED)
-def test_both_clouds_carry_the_same_tags(name: str, cluster: Callable[[str], Any]) -> None:
-    everywhere = {}
-    for cloud in ("aws", "azure"):
-        here = cluster(f"{cloud}-{name}")
-        tagged = [set(tags_of(r).items()) for r in here.run.resources if tags_of(r)]
-        everywhere[cloud] = set.intersection(*tagged)
-        assert {kind(r) for r in here.run.resources if not tags_of(r)} <= UNTAGGABLE[cloud]
-    assert everywhere["aws"] == everywhere["azure"]
-
-
-@pytest.mark.parametrize("name", MIRRORED)
 def test_both_clouds_declare_nodes_for_the_same_clusters(name: str, cluster: Callable[[str], Any]) -> None:
     for cloud in ("aws", "azure"):
         here = cluster(f"{cloud}-{name}")
         groups = here.kinds() & {"Group", "Fleet", "Instance", "VirtualMachineScaleSet"}
         assert bool(groups) == here.plan.nodes.running == bool(here.run.exports["node_count"])
-
-
-@pytest.mark.parametrize("name", MIRRORED)
-def test_both_clouds_name_everything_after_the_cluster(name: str, cluster: Callable[[str], Any]) -> None:
-    for cloud in ("aws", "azure"):
-        here = cluster(f"{cloud}-{name}")
-        assert [r.name for r in here.run.resources if not r.name.startswith(f"{here.plan.name}-")] == []
 
 
 def test_the_exports_say_what_the_plan_says(cloud: str, declared: Callable[..., Any]) -> None:
@@ -176,9 +158,10 @@ def test_every_resource_is_a_child_of_the_cluster_and_uses_its_explicit_provider
         assert resource.request.provider.startswith(provider.urn)
 
 
-def test_the_names_of_all_resources_begin_with_the_clusters(cloud: str, declared: Callable[..., Any]) -> None:
-    cluster = declared(cloud, {"name": "abcdefghij-klmnopqrs"})
-    assert {r.name[:21] for r in cluster.run.resources} == {"abcdefghij-klmnopqrs-"}
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_the_names_of_all_resources_begin_with_the_clusters(name: str, cluster: Callable[[str], Any]) -> None:
+    here = cluster(name)
+    assert [r.name for r in here.run.resources if not r.name.startswith(f"{here.plan.name}-")] == []
 
 
 @pytest.mark.parametrize("on_delete", ["protect", "retain", "delete"])
@@ -228,16 +211,24 @@ def test_a_retained_store_says_so_in_its_tags(cloud: str, declared: Callable[...
             assert resource.inputs["tags"]["on-delete"] == "retain"
 
 
-def test_every_taggable_resource_has_the_clusters_and_the_users_tags(cloud: str, declared: Callable[..., Any]) -> None:
-    cluster = declared(cloud, {"tags": {"team": "research", "cost-center": "42"}})
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_every_resource_that_can_have_tags_has_all_of_the_plan(name: str, cluster: Callable[[str], Any]) -> None:
+    here = cluster(name)
+    tagged = [r for r in here.run.resources if tags_of(r)]
+    assert {kind(r) for r in tagged} == here.kinds() - UNTAGGABLE[here.plan.cloud]
+    assert {kind(r) for r in here.run.resources if not tags_of(r)} <= UNTAGGABLE[here.plan.cloud]
+    assert set.intersection(*(set(tags_of(r).items()) for r in tagged)) == set(here.plan.tags.items())
+
+
+def test_tags_of_the_spec_and_the_clusters_own_are_the_same_on_both_clouds() -> None:
+    """Those of each resource are the plan's, by the test above."""
     wanted = {"team": "research", "cost-center": "42", "gpu-cluster": "llama-70b"}
-    untagged = set()
-    for resource in cluster.run.resources:
-        if resource.inputs.get("tags") is None:
-            untagged.add(kind(resource))
-        else:
-            assert wanted.items() <= tags_of(resource).items(), resource.name
-    assert untagged == UNTAGGABLE[cloud]
+    for cloud in EXAMPLES:
+        assert planned(cloud, {"tags": {"team": "research", "cost-center": "42"}}).tags == wanted
+
+
+def test_what_is_called_untaggable_is_there(cloud: str, declared: Callable[..., Any]) -> None:
+    assert UNTAGGABLE[cloud] <= declared(cloud).kinds()
 
 
 @pytest.mark.parametrize("count", [2, 64])
@@ -300,13 +291,16 @@ def test_a_preview_leaves_unknown_what_only_the_cloud_knows(cloud: str, declared
     assert isinstance(data, Unknown)
 
 
-def test_two_clusters_live_in_one_program(cloud: str, planned: Callable[..., Any]) -> None:
+def test_two_clusters_live_in_one_program(cloud: str) -> None:
+    longest = "abcdefghij-klmnopqrs"
+
     def program() -> None:
         build(planned(cloud))
-        build(planned(cloud, {"name": "other"}))
+        build(planned(cloud, {"name": longest}))
 
     both = run(program).resources
     assert len(both) == 2 * len(dry_run(planned(cloud)).resources)
+    assert len([r for r in both if r.name.startswith(f"{longest}-")]) == len(both) / 2
     explicit = [
         (r.type, value)
         for r in both
@@ -317,7 +311,7 @@ def test_two_clusters_live_in_one_program(cloud: str, planned: Callable[..., Any
     assert len(explicit) == len(set(explicit))
 
 
-def test_a_cluster_declared_twice_is_refused(cloud: str, planned: Callable[..., Any]) -> None:
+def test_a_cluster_declared_twice_is_refused(cloud: str) -> None:
     def program() -> None:
         build(planned(cloud))
         build(planned(cloud))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import yaml
 
 from components.bootstrap import user_data
 from components.bootstrap.objects import Container, blobfuse_files
+from tests.clusters import planned
 
 SCRIPTS = ("hold-kernel.sh", "lustre.sh", "objects.sh", "scratch.sh")
 SOURCE = "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com@tcp:/mount123"
@@ -34,13 +35,13 @@ def contents(plan: Any, source: str | None = SOURCE) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("stack", ["aws-p5", "azure-nd-h100"])
-def test_user_data_is_cloud_config_with_room_for_the_users_own_lines(stack: str, planned: Callable[..., Any]) -> None:
+def test_user_data_is_cloud_config_with_room_for_the_users_own_lines(stack: str) -> None:
     text = user_data(planned(stack), SOURCE)
     assert text.startswith("#cloud-config\n")
     assert len(text.encode()) < LIMIT
 
 
-def test_every_file_that_is_run_is_written_and_executable(cloud: str, planned: Callable[..., Any]) -> None:
+def test_every_file_that_is_run_is_written_and_executable(cloud: str) -> None:
     made = document(planned(cloud, {"nodes.setup": ["echo hello"]}))
     modes = {f["path"]: f["permissions"] for f in made["write_files"]}
     unit = contents(planned(cloud))["/etc/systemd/system/gpu-clusters.service"]
@@ -51,7 +52,7 @@ def test_every_file_that_is_run_is_written_and_executable(cloud: str, planned: C
     assert all(modes[path] == "0755" for path in [*steps, *own])
 
 
-def test_the_launcher_environment_is_what_the_cluster_exports(cloud: str, planned: Callable[..., Any]) -> None:
+def test_the_launcher_environment_is_what_the_cluster_exports(cloud: str) -> None:
     plan = planned(cloud)
     script = contents(plan)["/etc/gpu-clusters/launcher.env"] + "\nenv -0"
     printed = subprocess.run(
@@ -65,14 +66,14 @@ def test_the_launcher_environment_is_what_the_cluster_exports(cloud: str, planne
     assert dict(plan.launcher_env).items() <= found.items()
 
 
-def test_the_users_lines_run_last_in_order_and_stop_at_the_first_failure(planned: Callable[..., Any]) -> None:
+def test_the_users_lines_run_last_in_order_and_stop_at_the_first_failure() -> None:
     plan = planned("aws", {"nodes.setup": ["false", "touch /tmp/never"]})
     assert document(plan)["runcmd"][-1] == "/usr/local/sbin/gpu-clusters-setup"
     script = contents(plan)["/usr/local/sbin/gpu-clusters-setup"]
     assert script.splitlines() == ["#!/usr/bin/env bash", "set -euo pipefail", "false", "touch /tmp/never"]
 
 
-def test_a_node_without_filesystem_or_disks_gets_no_service_for_them(planned: Callable[..., Any]) -> None:
+def test_a_node_without_filesystem_or_disks_gets_no_service_for_them() -> None:
     written = contents(planned("aws", {"storage.filesystem": ...}), None)
     assert not [path for path in written if "lustre" in path]
     assert "LUSTRE" not in written["/etc/gpu-clusters/boot.env"]
@@ -371,7 +372,7 @@ def test_another_mount_than_the_two_is_refused_with_their_names(words: tuple[str
     assert not container_node.calls
 
 
-def test_nothing_is_mounted_of_the_objects_at_boot(planned: Callable[..., Any]) -> None:
+def test_nothing_is_mounted_of_the_objects_at_boot() -> None:
     container = Container(account="llamadata", name="data", client_id="client")
     made = yaml.safe_load(user_data(planned("azure"), SOURCE, container))
     written = {f["path"]: f for f in made["write_files"]}

@@ -15,6 +15,7 @@ import pytest
 from pulumi.runtime.config import set_all_config
 
 from components.dryrun import DuplicateUrnError, run
+from tests.clusters import planned
 
 ROOT = Path(__file__).parents[2]
 STACKS = ROOT / "stacks"
@@ -115,7 +116,7 @@ def test_an_unknown_lookup_is_an_error_and_not_an_empty_answer() -> None:
         run(program)
 
 
-def test_an_efa_cluster_goes_into_a_vpc_of_the_same_program(planned: Callable[..., Any]) -> None:
+def test_an_efa_cluster_goes_into_a_vpc_of_the_same_program() -> None:
     import pulumi_aws as aws
 
     from components.aws.cluster import EfaCluster
@@ -157,7 +158,7 @@ def _azure_network(filesystem: bool) -> Any:
     return NetworkInputs(vnet_id=vnet.id, subnet_id=nodes.id, filesystem_subnet_id=lustre.id if filesystem else None)
 
 
-def test_an_infiniband_cluster_goes_into_a_network_of_the_same_program(planned: Callable[..., Any]) -> None:
+def test_an_infiniband_cluster_goes_into_a_network_of_the_same_program() -> None:
     from components.azure.cluster import InfiniBandCluster
 
     def program() -> None:
@@ -174,7 +175,7 @@ def test_an_infiniband_cluster_goes_into_a_network_of_the_same_program(planned: 
     assert lustre.inputs["filesystemSubnet"] == "lustre-id"
 
 
-def test_a_filesystem_without_a_subnet_for_it_is_refused_in_words(planned: Callable[..., Any]) -> None:
+def test_a_filesystem_without_a_subnet_for_it_is_refused_in_words() -> None:
     from components.azure.cluster import InfiniBandCluster
 
     def program() -> None:

@@ -1,4 +1,4 @@
-"""How AWS nodes get their capacity, under the real engine: what starts, what is told, and how it ends well.
+"""How nodes get their capacity, under the real engine: what starts, what is told, and how it ends well.
 
 Gang starts on demand that are refused: test_scarcity. What a change does to running nodes: test_changes.
 """
@@ -19,6 +19,7 @@ from tests.clusters import stack_file
 
 TRIAL = "trial"
 FLEET = "aws:ec2/fleet:Fleet"
+SCALE_SET = "azure-native:compute:VirtualMachineScaleSet"
 GROUP = "aws:autoscaling/group:Group"
 BLOCK = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
 P5 = ("aws", "p5.48xlarge", "use1-az6")
@@ -90,6 +91,19 @@ def test_an_elastic_group_that_somebody_scaled_stays_scaled(workspace: Callable[
     cloud.stack(TRIAL, stack_file("aws-p5", {**elastic, "tags": {"team": "inference"}}))
     cloud.up(TRIAL)
     assert one(cloud, GROUP).outputs["desiredCapacity"] == 20
+
+
+def test_an_elastic_scale_set_that_somebody_scaled_stays_scaled(workspace: Callable[..., Any]):
+    """Azure is sent the whole of it at every change, the number of nodes too."""
+    cloud = workspace()
+    elastic = {"nodes.start": "elastic", "nodes.max_count": 24, "storage.filesystem": ...}
+    cloud.stack(TRIAL, stack_file("azure-nd-h100", elastic))
+    cloud.up(TRIAL)
+    with closing(Store(cloud.workspace.store_path)) as store:
+        events.drift(store, one(cloud, SCALE_SET).id, "sku.capacity", 24)
+    cloud.stack(TRIAL, stack_file("azure-nd-h100", {**elastic, "tags": {"team": "inference"}}))
+    cloud.up(TRIAL)
+    assert one(cloud, SCALE_SET).outputs["sku"]["capacity"] == 24
 
 
 def test_an_elastic_start_takes_what_there_is(workspace: Callable[..., Any]):

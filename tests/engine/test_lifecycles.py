@@ -10,7 +10,6 @@ import pytest
 from tests.clusters import CLUSTERS, changes_of, stack_file
 
 TRIAL = "trial"
-OUTLIVING = {"protect", "retain"}
 
 
 @pytest.mark.parametrize("name", CLUSTERS)

@@ -116,3 +116,16 @@ def test_the_smallest_network_with_a_bastion_holds_nodes_endpoints_and_bastion(w
     cloud.stack(TRIAL, stack_file("azure-nd-h100", changes))
     cloud.up(TRIAL)
     assert cloud.outputs(TRIAL)["node_count"] == 100
+
+
+def test_an_azure_cluster_moves_to_another_zone(workspace: Callable[..., Any]) -> None:
+    """Gateway and address are of a zone, and a subnet holds its gateway: others are made before it lets go."""
+    cloud = workspace()
+    base = {"storage.filesystem": ..., "storage.on_delete": "delete"}
+    cloud.stack(TRIAL, stack_file("azure-nd-h100", base))
+    cloud.up(TRIAL)
+    cloud.stack(TRIAL, stack_file("azure-nd-h100", {**base, "zone": "2"}))
+    cloud.up(TRIAL)
+    zones = {tuple(record.inputs["zones"]) for record in cloud.exists() if record.inputs.get("zones")}
+    assert zones == {("2",)}
+    cloud.pulumi("preview", "--stack", TRIAL, "--expect-no-changes")

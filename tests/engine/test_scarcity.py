@@ -56,7 +56,7 @@ def test_a_gang_start_with_15_of_16_nodes_holds_none_and_a_plain_up_starts_it_la
     assert "16" in said
     assert "15" in said
     assert existing(cloud, RESERVATION, GROUP) == [], "something of the gang was left to pay for"
-    assert "nothing of what was asked for is held or paid. Run `pulumi up` again later" in said
+    assert "nothing of what was asked for is held or paid. Run `pulumi up --refresh` later" in said
     assert "Traceback" not in said
 
     limit(cloud, lambda s: s.set_capacity("aws", "p5.48xlarge", zone, "on-demand", 16))
@@ -142,3 +142,37 @@ def _zone_named(zone_id: str) -> str:
     from localcloud.aws.zones import zones_of
 
     return next(name for name, id_ in zones_of("us-east-1").items() if id_ == zone_id)
+
+
+def test_a_half_made_scale_set_is_told_of_after_a_refresh_too(workspace: Callable[..., Any]):
+    """Refreshed, the state holds the wanted number and no error, and a run finds nothing to do."""
+    cloud = workspace()
+    cloud.stack(TRIAL, stack_file("azure-nd-h100"))
+    limit(cloud, lambda s: s.set_capacity("azure", "Standard_ND96isr_H100_v5", "*", "*", 10))
+    outcome(cloud)
+    for words in (("--refresh",), ()):
+        done = cloud.up(TRIAL, *words)
+        told = done.stdout + done.stderr
+        assert "fewer than 16 nodes may run" in told
+        assert "--new-capacity 16` asks for the rest" in told
+
+
+def test_a_growth_that_is_refused_leaves_the_running_nodes_and_a_refreshing_up_completes_it(
+    workspace: Callable[..., Any],
+):
+    cloud = workspace()
+    zone = spec("aws-p5")["zone"]
+    limit(cloud, lambda s: s.set_capacity("aws", "p5.48xlarge", zone, "on-demand", 17))
+    cloud.stack(TRIAL, stack_file("aws-p5"))
+    cloud.up(TRIAL)
+    cloud.stack(TRIAL, stack_file("aws-p5").replace("count: 16", "count: 20"))
+    code, said = outcome(cloud)
+    assert code != 0
+    assert "Run `pulumi up --refresh` later" in said, "the state holds the wanted number by now"
+    (group,) = existing(cloud, GROUP)
+    assert group.outputs["desiredCapacity"] == 16
+    limit(cloud, lambda s: s.set_capacity("aws", "p5.48xlarge", zone, "on-demand", 20))
+    cloud.up(TRIAL, "--refresh")
+    (reservation,) = existing(cloud, RESERVATION)
+    (group,) = existing(cloud, GROUP)
+    assert reservation.outputs["instanceCount"] == group.outputs["desiredCapacity"] == 20

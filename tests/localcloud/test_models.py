@@ -240,7 +240,7 @@ def test_every_input_that_the_table_names_is_one_of_the_sdk() -> None:
 def test_the_model_of_an_azure_type_has_words_for_its_inputs(token: str) -> None:
     shape = shape_of("azure-native", token)
     assert shape is not None
-    package, _, name = models._model(token).partition(".")
+    package, _, name = models.model_of(token).partition(".")
     index = models._index(package)
     assert index is not None
     members = {**index[name], **index.get(index[name].get("properties", {}).get("object", ""), {})}

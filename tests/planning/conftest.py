@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -15,6 +14,7 @@ import pytest
 from planning import catalog
 from planning.facts.imagerecord import FILE, ImageRecord, render
 from planning.plan import Assessment, assess
+from tests.clusters import changed
 
 TODAY = date(2026, 11, 30)
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGYJof/1iH++8qxPpbhtnQUO+mx0DBoHjXtumkz6IfKM example"
@@ -48,27 +48,13 @@ BASES: dict[str, dict[str, Any]] = {
     },
 }
 
-Changed = Callable[[str | Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+SpecOf = Callable[[str | Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 
 
 @pytest.fixture(scope="session")
-def changed() -> Changed:
-    """`changed(cloud or spec, {dotted path: value})`: a copy with these changes; `...` removes the field."""
-
-    def change(base: str | Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-        spec = copy.deepcopy(BASES[base] if isinstance(base, str) else dict(base))
-        for path, value in changes.items():
-            *above, last = path.split("/" if "/" in path else ".")
-            node = spec
-            for key in above:
-                node = node.setdefault(key, {})
-            if value is ...:
-                node.pop(last, None)
-            else:
-                node[last] = copy.deepcopy(value)
-        return spec
-
-    return change
+def spec_of() -> SpecOf:
+    """`spec_of(cloud or spec, {dotted path: value})`: a copy with these changes; `...` removes the field."""
+    return lambda base, changes: changed(BASES[base] if isinstance(base, str) else base, changes)
 
 
 def recorded() -> dict[str, ImageRecord]:
@@ -89,7 +75,7 @@ def recorded() -> dict[str, ImageRecord]:
 
 
 @pytest.fixture(scope="session")
-def assessed(changed: Changed, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Assessment]:
+def assessed(spec_of: SpecOf, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Assessment]:
     """`assessed(cloud, changes)`: what is said of a changed base on the day of the tests.
 
     Its folder holds nothing but a record of the region's AMIs: those of the catalogue, and `ami-0123456789abcdef0`.
@@ -104,7 +90,7 @@ def assessed(changed: Changed, tmp_path_factory: pytest.TempPathFactory) -> Call
     def judge(
         base: str | Mapping[str, Any], changes: Mapping[str, Any] | None = None, folder: Path | None = None
     ) -> Assessment:
-        spec = changed(base, changes or {})
+        spec = spec_of(base, changes or {})
         region = str(spec.get("region"))
         return assess(spec, TODAY, folder or folder_of(region if re.fullmatch(r"[a-z0-9-]+", region) else "us-east-1"))
 

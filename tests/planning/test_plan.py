@@ -17,10 +17,11 @@ import pytest
 import yaml
 
 from planning.facts.imagerecord import FILE, ImageRecord, render
-from planning.facts.storage import key_of
+from planning.facts.storage import ExistingContainer, VaultKey, key_arn
 from planning.names import LONGEST_ACCOUNT, role_assignment_name, storage_account_name
-from planning.plan import Assessment, Plan, assess
+from planning.plan import Assessment, Plan
 from planning.spec import AwsSpec
+from tests.clusters import planned, stack_file
 
 ROOT = Path(__file__).resolve().parents[2]
 Assessed = Callable[..., Assessment]
@@ -203,10 +204,10 @@ def test_a_plan_is_frozen_through_and_through(cloud: str, assessed: Assessed) ->
     walk(plan_of(assessed(cloud)))
 
 
-@pytest.mark.parametrize("stack", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda path: path.name)
-def test_every_stack_of_the_project_has_a_plan(stack: Path, today: Any) -> None:
-    raw = yaml.safe_load(stack.read_text())["config"]["gpu-clusters:cluster"]
-    assert plan_of(assess(raw, today, stack.parent)).name == raw["name"]
+@pytest.mark.parametrize("stack", sorted(path.name[7:-5] for path in (ROOT / "stacks").glob("Pulumi.*.yaml")))
+def test_every_stack_of_the_project_has_a_plan(stack: str, today: date) -> None:
+    raw = yaml.safe_load(stack_file(stack))["config"]["gpu-clusters:cluster"]
+    assert planned(stack, today=today).name == raw["name"]
 
 
 SHOW = """
@@ -285,4 +286,57 @@ def test_a_keys_id_becomes_the_arn_that_the_provider_takes(region: str, arn: str
             "nodes": {"type": "p5.48xlarge", "count": 1}, "storage": {"filesystem": {"kms_key": key}},
         }
     )  # fmt: skip
-    assert key_of(spec) == arn + key
+    assert key_arn(spec) == arn + key
+
+
+OF_AZURE = "/subscriptions/01234567-89ab-cdef-0123-456789abcdef/resourceGroups/research/providers"
+VNET = f"{OF_AZURE}/Microsoft.Network/virtualNetworks/research"
+VAULT = f"{OF_AZURE}/Microsoft.KeyVault/vaults/research"
+ACCOUNT = f"{OF_AZURE}/Microsoft.Storage/storageAccounts/researchdata"
+
+
+def test_what_an_id_of_azure_says_is_read_in_any_letter_case(assessed: Assessed) -> None:
+    """Azure takes and gives ids in either case, and a component reads none of them itself."""
+    version = "0123456789abcdef" * 2
+    changes = {
+        "network.existing.subnet": f"{VNET}/Subnets/nodes",
+        "network.existing.filesystem_subnet": f"{VNET.upper()}/SUBNETS/lustre",
+        "storage.filesystem.kms_key": f"{VAULT}/Keys/lustre/Versions/{version}",
+    }
+    plan = plan_of(assessed("azure", changes))
+    assert plan.existing_network is not None
+    subnets = plan.existing_network.subnets
+    assert {field: (s.group, s.vnet, s.name) for field, s in subnets.items()} == {
+        "subnet": ("research", "research", "nodes"),
+        "filesystem_subnet": ("RESEARCH", "RESEARCH", "lustre"),
+    }
+    assert (plan.existing_network.vpc, subnets["filesystem_subnet"].vnet_id) == (VNET, VNET.upper())
+    assert plan.filesystem is not None
+    assert plan.filesystem.vault_key == VaultKey(
+        id=f"{VAULT}/Keys/lustre",
+        subscription="01234567-89ab-cdef-0123-456789abcdef",
+        vault_id=VAULT,
+        url=f"https://research.vault.azure.net/keys/lustre/{version}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("tail", "name"),
+    [
+        ("", "data"),
+        ("/blobServices/default/containers/llama", "llama"),
+        ("/BLOBSERVICES/DEFAULT/CONTAINERS/llama", "llama"),
+    ],
+)
+def test_an_existing_container_is_known_by_its_account_and_is_data_where_none_is_named(
+    tail: str, name: str, assessed: Assessed
+) -> None:
+    plan = plan_of(assessed("azure", {"storage.objects": {"existing": ACCOUNT + tail}}))
+    containers = f"{ACCOUNT}/blobServices/default/containers"
+    assert plan.objects.existing_container == ExistingContainer(
+        account_id=ACCOUNT,
+        account="researchdata",
+        id=f"{containers}/{name}",
+        name=name,
+        log_id=f"{containers}/lustre-logs",
+    )

@@ -123,9 +123,9 @@ breaks = st.dictionaries(st.sampled_from([*LEGAL, *SECTIONS]), st.sampled_from(B
 @given(legal=legal_changes(), broken=breaks)
 @example(legal={"storage.objects.link": True}, broken={"storage.filesystem": "a typo in the key"})
 def test_no_rule_says_of_a_broken_spec_what_it_does_not_say_of_the_whole(
-    legal: dict[str, Any], broken: dict[str, Any], assessed: Assessed, changed: Any
+    legal: dict[str, Any], broken: dict[str, Any], assessed: Assessed, spec_of: Any
 ) -> None:
-    whole = changed("aws", legal)
+    whole = spec_of("aws", legal)
     half = _broken(whole, broken)
     _, mistakes = read_spec(half)
     # A misspelt key begins like the place.

@@ -58,10 +58,10 @@ def check_findings(assessment: Assessment) -> None:
 @settings(max_examples=150, deadline=None)
 @given(cloud=st.sampled_from(["aws", "azure"]), data=st.data())
 def test_any_value_in_any_place_gives_findings_and_no_exception(
-    cloud: str, data: st.DataObject, assessed: Assessed, changed: Any
+    cloud: str, data: st.DataObject, assessed: Assessed, spec_of: Any
 ) -> None:
     changes = data.draw(st.dictionaries(st.sampled_from(PLACES[cloud]), values, min_size=1, max_size=3))
-    raw = changed(cloud, {})
+    raw = spec_of(cloud, {})
     for path, value in changes.items():
         _put(raw, path.split("."), value)
     check_findings(assessed(raw))
@@ -94,9 +94,9 @@ def test_a_long_text_in_the_wrong_place_is_never_repeated(cloud: str, secret: st
 @pytest.mark.parametrize("cloud", ["aws", "azure"])
 @pytest.mark.parametrize("changes", [{}, {"nodes.count": 0, "nodes.purchse": "x"}, {"network.cidr": "10.0.0.0/28"}])
 def test_the_order_of_keys_does_not_matter(
-    cloud: str, changes: dict[str, Any], assessed: Assessed, changed: Any
+    cloud: str, changes: dict[str, Any], assessed: Assessed, spec_of: Any
 ) -> None:
-    raw = changed(cloud, changes)
+    raw = spec_of(cloud, changes)
     shuffle = random.Random(4)
     for _ in range(5):
         assert assessed(_shuffled(raw, shuffle)) == assessed(raw)

@@ -27,7 +27,8 @@ BLOCK = {"nodes.purchase": "capacity-block", "nodes.reservation": "cr-0123456789
 RESERVED = {"nodes.purchase": "reserved", "nodes.reservation": "cr-0123456789abcdef0"}
 SPOT = {"nodes.purchase": "spot", "nodes.spot": {"max_price": 30}}
 BUY = {"buy": "cb-0123456789abcdef0", "confirm": True}
-GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/c"
+AZURE_GROUP = "/subscriptions/01234567-89ab-cdef-0123-456789abcdef/resourceGroups/research/providers"
+GROUP = f"{AZURE_GROUP}/Microsoft.Compute/capacityReservationGroups/research"
 NC = {"nodes.type": "Standard_NC96ads_A100_v4", "nodes.count": 1}
 NC_RESERVED = {**NC, "nodes.purchase": "reserved", "nodes.reservation": GROUP}
 SCRATCH = {"storage.filesystem": {"capacity": "2400GiB", "deployment": "scratch"}, "storage.objects.link": True}
@@ -48,7 +49,6 @@ MOUNTED = {
     "storage.filesystem": {"existing": "fs-0123456789abcdef0", "efa": False},
     "network": {"existing": {"vpc": "vpc-0a1b2c3d", "subnet": "subnet-0a1b2c3d", "security_groups": ["sg-0a1b2c3d"]}},
 }
-AZURE_GROUP = "/subscriptions/01234567-89ab-cdef-0123-456789abcdef/resourceGroups/research/providers"
 VAULT_KEY = f"{AZURE_GROUP}/Microsoft.KeyVault/vaults/research/keys/lustre/versions/{'0123456789abcdef' * 2}"
 AZURE_MOUNTED = {"storage.filesystem": {"existing": f"{AZURE_GROUP}/Microsoft.StorageCache/amlFilesystems/research"}}
 APART = "warning existing-filesystem-apart storage.filesystem.existing"
@@ -92,7 +92,7 @@ def groups(number: int) -> list[str]:
 TABLE: dict[str, list[Row]] = {
     "capacity-block-on-azure": [
         Row("azure", {"nodes.purchase": "capacity-block"}, {
-            "error capacity-block-on-azure nodes.purchase", "error reservation-missing nodes.reservation",
+            "error capacity-block-on-azure nodes.purchase",
         }),
         Row("aws", BLOCK, FINE),
     ],
@@ -125,9 +125,10 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {**RESERVED, "nodes.reservation": {"id": "lr-0a1", "count": 16}}, {
             "error reservation-not-an-id nodes.reservation.id",
         }),
-        Row("azure", {**NC_RESERVED, "nodes.reservation": "my-group"}, {
-            "error reservation-not-an-id nodes.reservation",
-        }),
+        *(
+            Row("azure", {**NC_RESERVED, "nodes.reservation": name}, {"error reservation-not-an-id nodes.reservation"})
+            for name in ("my-group", GROUP.replace("01234567-", "mine-"), GROUP + "/capacityReservations/h100")
+        ),
         Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "count": 16}}, FINE),
         Row("azure", NC_RESERVED, FINE),
     ],

@@ -315,8 +315,8 @@ REFUSED: list[tuple[str, str, Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("cloud", "field", "written", "read"), TAKEN)
-def test_a_legal_spelling_is_taken(cloud: str, field: str, written: Any, read: Any, changed: Any) -> None:
-    spec, mistakes = read_spec(changed(cloud, {field: written}))
+def test_a_legal_spelling_is_taken(cloud: str, field: str, written: Any, read: Any, spec_of: Any) -> None:
+    spec, mistakes = read_spec(spec_of(cloud, {field: written}))
     assert mistakes == []
     value: Any = spec
     for name in field.split("."):
@@ -329,9 +329,9 @@ def test_a_legal_spelling_is_taken(cloud: str, field: str, written: Any, read: A
 
 @pytest.mark.parametrize(("cloud", "field", "written", "path", "fix"), REFUSED)
 def test_an_illegal_spelling_is_refused_at_its_place_with_a_fix(
-    cloud: str, field: str, written: Any, path: str, fix: str, changed: Any
+    cloud: str, field: str, written: Any, path: str, fix: str, spec_of: Any
 ) -> None:
-    spec, mistakes = read_spec(changed(cloud, {field: written}))
+    spec, mistakes = read_spec(spec_of(cloud, {field: written}))
     assert spec is None
     assert [mistake.path for mistake in mistakes] == [path]
     assert fix in mistakes[0].fix
@@ -356,14 +356,14 @@ def test_every_field_has_a_spelling_that_is_taken_and_one_that_is_refused(model:
     assert {leaf for leaf in leaves if not any(path.startswith(f"{leaf}.") for path in refused)} == set()
 
 
-def test_all_mistakes_are_told_at_once(changed: Any) -> None:
-    raw = changed("aws", {"nodes.count": 0, "nodes.purchse": "spot", "network.cidr": "10.40.1.0/16", "name": "X"})
+def test_all_mistakes_are_told_at_once(spec_of: Any) -> None:
+    raw = spec_of("aws", {"nodes.count": 0, "nodes.purchse": "spot", "network.cidr": "10.40.1.0/16", "name": "X"})
     _, mistakes = read_spec(raw)
     assert [mistake.path for mistake in mistakes] == ["name", "network.cidr", "nodes.count", "nodes.purchse"]
 
 
-def test_mistakes_that_both_clouds_share_are_told_while_the_cloud_is_unknown(changed: Any) -> None:
-    _, mistakes = read_spec(changed("aws", {"cloud": "gcp", "nodes.count": 0, "nodes.interfaces": 3}))
+def test_mistakes_that_both_clouds_share_are_told_while_the_cloud_is_unknown(spec_of: Any) -> None:
+    _, mistakes = read_spec(spec_of("aws", {"cloud": "gcp", "nodes.count": 0, "nodes.interfaces": 3}))
     assert [mistake.path for mistake in mistakes] == ["cloud", "nodes.count"]
 
 
@@ -376,21 +376,21 @@ def test_a_cluster_that_is_no_mapping_is_one_finding(raw: object, says: str) -> 
     assert says in mistakes[0].message
 
 
-def test_a_private_key_is_never_repeated(changed: Any) -> None:
-    _, mistakes = read_spec(changed("azure", {"access.ssh_public_key": PRIVATE}))
+def test_a_private_key_is_never_repeated(spec_of: Any) -> None:
+    _, mistakes = read_spec(spec_of("azure", {"access.ssh_public_key": PRIVATE}))
     assert "b3BlbnNzaC1rZXk" not in str(mistakes)
 
 
-def test_a_spec_is_frozen(changed: Any) -> None:
-    spec, _ = read_spec(changed("aws", {}))
+def test_a_spec_is_frozen(spec_of: Any) -> None:
+    spec, _ = read_spec(spec_of("aws", {}))
     assert spec is not None
     with pytest.raises(ValueError, match="frozen"):
         setattr(spec, "name", "other")  # noqa: B010 - a type checker would refuse the plain assignment, too
 
 
 @pytest.mark.parametrize("cloud", ["aws", "azure"])
-def test_a_spec_written_back_reads_as_the_same_spec(cloud: str, changed: Any) -> None:
-    spec, _ = read_spec(changed(cloud, {"network.cidr": "10.0.0.0/16", "lifetime.expires": "2035-12-31"}))
+def test_a_spec_written_back_reads_as_the_same_spec(cloud: str, spec_of: Any) -> None:
+    spec, _ = read_spec(spec_of(cloud, {"network.cidr": "10.0.0.0/16", "lifetime.expires": "2035-12-31"}))
     assert spec is not None
     assert read_spec(spec.model_dump(mode="json")) == (spec, [])
 

@@ -5,27 +5,15 @@ Hand-written clusters, and each of them broken in one place: `test_happy_cluster
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from typing import Any
 
 import pytest
 
 from components.dryrun import dry_run
-from planning.findings import render
-from planning.plan import Plan, assess
-from planning.stackfile import read_stack
-from tests.clusters import CLUSTERS, ROOT, changed, changes_of
+from tests.clusters import CLUSTERS, changes_of, planned
 
 STACKS = sorted({cluster["stack"] for cluster in CLUSTERS.values()})
 KEEPING = [name for name in CLUSTERS if CLUSTERS[name].get("storage.on_delete") != "delete"]
-
-
-def planned(stack: str, changes: dict[str, Any]) -> Plan:
-    path = ROOT / "stacks" / f"Pulumi.{stack}.yaml"
-    spec: Any = read_stack(path).spec
-    assessment = assess(changed(spec, changes), date(2026, 12, 1), path.parent)
-    assert assessment.plan is not None, render(assessment.findings)
-    return assessment.plan
 
 
 @pytest.mark.parametrize("preview", [False, True], ids=["up", "preview"])
