@@ -125,28 +125,6 @@ def test_the_state_of_azure_nd_h100_holds_one_fabric(workspace: Callable[..., An
 
 
 @both_stacks
-def test_the_number_of_resources_does_not_grow_with_the_nodes(workspace: Callable[..., Any], stack: str) -> None:
-    cloud = workspace()
-    numbers = set()
-    for count in (2, 64):
-        cloud.stack(TRIAL, stack_file(stack, {"nodes.count": count}))
-        cloud.up(TRIAL, *PACK)
-        numbers.add(len(cloud.state(TRIAL)))
-    assert len(numbers) == 1
-
-
-@pytest.mark.parametrize("stack", ["aws-single", "azure-single"])
-def test_a_single_node_comes_up_and_goes(workspace: Callable[..., Any], stack: str) -> None:
-    cloud = workspace()
-    cloud.stack(TRIAL, stack_file(stack, {"storage.on_delete": "retain"}))
-    cloud.up(TRIAL, *PACK)
-    assert cloud.outputs(TRIAL)["filesystem"] == {"kind": "none"}
-    cloud.pulumi("destroy", "--yes", "--skip-preview", "--stack", TRIAL)
-    assert cloud.state(TRIAL) == []
-    assert any(record.type.endswith((":Bucket", ":StorageAccount")) for record in cloud.exists()), "data went, too"
-
-
-@both_stacks
 def test_a_spec_with_errors_ends_a_preview_with_its_findings(workspace: Callable[..., Any], stack: str) -> None:
     cloud = workspace()
     cloud.stack(TRIAL, stack_file(stack, {"nodes.count": 0, "nodes.purchse": "spot"}))
