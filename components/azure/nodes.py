@@ -7,7 +7,6 @@ and only with a single placement group; placement groups of the other kind (prox
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import pulumi
 from pulumi_azure_native import compute
@@ -60,7 +59,7 @@ def declare_nodes(
             parent=parent,
             depends_on=[*network.ready, *objects.ready, *identity.granted],
             # Azure changes none of it in place, though azure-native previews that it would.
-            replacement_trigger=_fixed(plan, network),
+            replacement_trigger=_fixed(plan),
             delete_before_replace=True,
             hooks=pulumi.ResourceHookBinding(before_update=[told], on_error=[refused]),
         ),
@@ -92,8 +91,9 @@ def _tell_half_made(plan: Plan, state: str | None) -> None:
         pulumi.log.warn(half_made(plan))
 
 
-def _fixed(plan: Plan, network: Network) -> list[Any]:
-    """What a scale set is made with once and for all."""
+def _fixed(plan: Plan) -> list[str | bool]:
+    """What a scale set is made with once and for all. Plain values only: of an unknown one a preview would say nothing
+    but that it replaces."""
     nodes, capacity = plan.nodes, plan.nodes.capacity
     return [
         nodes.type,
@@ -104,5 +104,5 @@ def _fixed(plan: Plan, network: Network) -> list[Any]:
         capacity.reservation or "",
         nodes.ephemeral_root,
         nodes.trusted_launch,
-        network.subnet_id,
+        plan.existing_network.subnet if plan.existing_network else "",
     ]
