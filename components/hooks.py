@@ -5,7 +5,7 @@ A hook only tells; the one that fails a run is `whole_or_failed`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import pulumi
@@ -45,6 +45,11 @@ def whole_or_failed(name: str, wanted: int, count: Callable[[Inputs], int]) -> p
             raise pulumi.RunError(short_of_nodes(args.urn, have, wanted))
 
     return pulumi.ResourceHook(name, hook)
+
+
+def changes(old: Inputs, new: Inputs, unseen: Collection[str]) -> list[str]:
+    """Names of the inputs that differ, but for those that are unseen by nodes."""
+    return sorted(key for key in {**old, **new} if old.get(key) != new.get(key) and key not in unseen)
 
 
 def short_of_nodes(urn: str, have: int, wanted: int) -> str:

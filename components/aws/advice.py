@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.hooks import Inputs
+from components.hooks import Inputs, changes
 from planning.plan import Plan
 
 TOLD_BY_NAME = {"userData": "first boot and launcher environment", "imageId": "image"}
@@ -12,7 +12,7 @@ UNSEEN_BY_NODES = ("tags", "tagSpecifications", "description", "__defaults")
 
 def what_nodes_keep(plan: Plan, old: Inputs, new: Inputs) -> str | None:
     """Of another launch template, which reaches new nodes only."""
-    changed = [key for key in {**old, **new} if old.get(key) != new.get(key) and key not in UNSEEN_BY_NODES]
+    changed = changes(old, new, UNSEEN_BY_NODES)
     if not changed or not plan.nodes.declared:
         return None
     what = ", ".join(sorted(TOLD_BY_NAME.get(key, key) for key in changed))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import pulumi
@@ -11,7 +10,7 @@ import pulumi_aws as aws
 from components.aws.network import Network
 from components.aws.objects import Objects
 from components.aws.tags import named
-from components.bootstrap.lustre import MOUNT_OPTIONS
+from components.bootstrap.lustre import Filesystem, mounted
 from components.cluster import data_store_options, ground_options
 from planning.plan import FilesystemPlan, Plan
 
@@ -21,13 +20,6 @@ MAINTENANCE = "7:03:00"
 """Sunday, 03:00 UTC, rather than a time that FSx picks; the same on Azure."""
 LINK_EVENTS = ["NEW", "CHANGED", "DELETED"]
 LOG_DAYS = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filesystem:
-    source: pulumi.Output[str]
-    """What `mount -t lustre` mounts: the mount name is random, and an output of the filesystem."""
-    mount_command: pulumi.Output[str]
 
 
 def declare_filesystem(
@@ -46,8 +38,7 @@ def declare_filesystem(
         if plan.objects.link:
             _link(plan, name, parent, lustre, objects)
     source = pulumi.Output.concat(lustre.dns_name, "@tcp:/", lustre.mount_name)
-    command = pulumi.Output.concat(f"sudo mount -t lustre -o {MOUNT_OPTIONS} ", source, f" {wanted.mount}")
-    return Filesystem(source=source, mount_command=command)
+    return mounted(source, wanted.mount)
 
 
 def _made(

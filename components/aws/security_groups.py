@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import pulumi
 import pulumi_aws as aws
@@ -137,7 +137,8 @@ def _both_ways(
     ]
 
 
-def _ingress(
+def _rule(
+    kind: Callable[..., pulumi.Resource],
     plan: Plan,
     name: str,
     role: str,
@@ -145,33 +146,21 @@ def _ingress(
     traffic: _Traffic,
     description: str,
     opts: pulumi.ResourceOptions,
-    source: Mapping[str, pulumi.Input[str]],
+    end: Mapping[str, pulumi.Input[str]],
 ) -> pulumi.Resource:
-    said = _said(plan, role, group, traffic, description)
-    return aws.vpc.SecurityGroupIngressRule(f"{name}-{role}", **said, **source, opts=opts)
+    """One rule of a group. `end`: where its traffic comes from or goes to."""
+    return kind(
+        f"{name}-{role}",
+        security_group_id=group.id,
+        ip_protocol=traffic.protocol,
+        from_port=traffic.ports and traffic.ports[0],
+        to_port=traffic.ports and traffic.ports[1],
+        description=description,
+        tags=named(plan, role),
+        **end,
+        opts=opts,
+    )
 
 
-def _egress(
-    plan: Plan,
-    name: str,
-    role: str,
-    group: aws.ec2.SecurityGroup,
-    traffic: _Traffic,
-    description: str,
-    opts: pulumi.ResourceOptions,
-    target: Mapping[str, pulumi.Input[str]],
-) -> pulumi.Resource:
-    said = _said(plan, role, group, traffic, description)
-    return aws.vpc.SecurityGroupEgressRule(f"{name}-{role}", **said, **target, opts=opts)
-
-
-def _said(plan: Plan, role: str, group: aws.ec2.SecurityGroup, traffic: _Traffic, description: str) -> dict[str, Any]:
-    """What rules of both directions say alike."""
-    return {
-        "security_group_id": group.id,
-        "ip_protocol": traffic.protocol,
-        "from_port": traffic.ports and traffic.ports[0],
-        "to_port": traffic.ports and traffic.ports[1],
-        "description": description,
-        "tags": named(plan, role),
-    }
+_ingress = partial(_rule, aws.vpc.SecurityGroupIngressRule)
+_egress = partial(_rule, aws.vpc.SecurityGroupEgressRule)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.hooks import Inputs
+from components.hooks import Inputs, changes
 from planning.plan import Plan
 
 UNSEEN_BY_NODES = ("sku", "tags", "upgradePolicy", "__defaults")
@@ -18,10 +18,9 @@ def what_ends(plan: Plan, old: Inputs, new: Inputs) -> str | None:
             f"the scale set shrinks from {before} to {after} nodes: Azure chooses which running nodes it deletes, and "
             "a job that runs on all of them ends"
         )
-    changed = {key for key in {**old, **new} if old.get(key) != new.get(key)} - set(UNSEEN_BY_NODES)
-    if changed:
+    if changed := changes(old, new, UNSEEN_BY_NODES):
         told.append(
-            f"the model of the scale set changes ({', '.join(sorted(changed))}): running nodes keep what they were "
+            f"the model of the scale set changes ({', '.join(changed)}): running nodes keep what they were "
             "made from until `az vmss update-instances` and `az vmss reimage`, which end a job on them (docs/azure.md)"
         )
     return "; ".join(told) or None
@@ -33,7 +32,7 @@ def _capacity(inputs: Inputs) -> int:
 
 def advice(plan: Plan, said: str, is_change: bool) -> str | None:
     """What a refused start means, by the code in the cloud's words, what is left of it, and what to do."""
-    where = f"--resource-group {plan.name} --name {plan.name}-nodes"
+    where = _options(plan)
     if "AllocationFailed" not in said and "Overconstrained" not in said:
         return _refused_whole(plan, said)
     reason = _no_room(plan, said)
@@ -51,12 +50,17 @@ def advice(plan: Plan, said: str, is_change: bool) -> str | None:
 
 def half_made(plan: Plan) -> str:
     """Of a scale set that Azure calls failed. A run that refreshes finds nothing to do: the wanted number is there."""
-    where = f"--resource-group {plan.name} --name {plan.name}-nodes"
+    where = _options(plan)
     return (
         f"Azure calls the scale set failed, so that fewer than {plan.nodes.count} nodes may run: `az vmss "
         f"list-instances {where} --output table` lists them, and `az vmss scale {where} --new-capacity "
         f"{plan.nodes.count}` asks for the rest"
     )
+
+
+def _options(plan: Plan) -> str:
+    """Of `az vmss`."""
+    return f"--resource-group {plan.name} --name {plan.name}-nodes"
 
 
 def _place(plan: Plan) -> str:

@@ -7,13 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pulumi
-from pulumi_azure_native import managedidentity, storagecache
+from pulumi_azure_native import storagecache
 
 from components.azure.group import Group
-from components.azure.identity import STORAGE_BLOB_DATA_CONTRIBUTOR, grant
+from components.azure.identity import STORAGE_BLOB_DATA_CONTRIBUTOR, grant, user_assigned
 from components.azure.network import Network
 from components.azure.objects import Objects
-from components.bootstrap.lustre import MOUNT_OPTIONS
+from components.bootstrap.lustre import Filesystem, mounted
 from components.cluster import data_store_options, ground_options
 from components.hooks import advising
 from planning.facts.storage import VaultKey
@@ -43,13 +43,6 @@ ADVICE = {
 """What to do, by what the service says. Sources: Azure Managed Lustre, prerequisites and blob integration."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filesystem:
-    source: pulumi.Output[str]
-    """What `mount -t lustre` mounts: the address of the management server is an output of the filesystem."""
-    mount_command: pulumi.Output[str]
-
-
 def declare_filesystem(
     plan: Plan, name: str, parent: pulumi.Resource, group: Group, network: Network, objects: Objects
 ) -> Filesystem | None:
@@ -64,8 +57,7 @@ def declare_filesystem(
     else:
         lustre = _made(plan, wanted, name, parent, group, network, objects)
     source = pulumi.Output.concat(lustre.client_info.mgs_address, "@tcp:/lustrefs")
-    command = pulumi.Output.concat(f"sudo mount -t lustre -o {MOUNT_OPTIONS} ", source, f" {wanted.mount}")
-    return Filesystem(source=source, mount_command=command)
+    return mounted(source, wanted.mount)
 
 
 def _made(
@@ -184,14 +176,7 @@ class _Key:
 def _key(plan: Plan, key: VaultKey, name: str, parent: pulumi.Resource, group: Group) -> _Key:
     """The version of a key in a vault of the user's own, and an identity that may use that key and nothing else."""
     # Both stay as long as the filesystem, which can not be read without them.
-    identity = managedidentity.UserAssignedIdentity(
-        f"{name}-lustre",
-        resource_name_=f"{plan.name}-lustre",
-        resource_group_name=group.name,
-        location=plan.region,
-        tags=dict(plan.tags),
-        opts=ground_options(plan, parent),
-    )
+    identity = user_assigned(plan, name, "lustre", group, ground_options(plan, parent))
     granted = grant(
         plan,
         f"{name}-lustre-key",

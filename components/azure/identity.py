@@ -26,14 +26,7 @@ class Identity:
 
 def declare_identity(plan: Plan, name: str, parent: pulumi.Resource, group: Group, objects: Objects) -> Identity:
     child = pulumi.ResourceOptions(parent=parent)
-    identity = managedidentity.UserAssignedIdentity(
-        f"{name}-nodes",
-        resource_name_=f"{plan.name}-nodes",
-        resource_group_name=group.name,
-        location=plan.region,
-        tags=dict(plan.tags),
-        opts=child,
-    )
+    identity = user_assigned(plan, name, "nodes", group, child)
     # On the container alone: a mount lists, reads and writes in it, and asks nothing of its account.
     data = grant(
         plan,
@@ -46,6 +39,19 @@ def declare_identity(plan: Plan, name: str, parent: pulumi.Resource, group: Grou
         opts=child,
     )
     return Identity(id=identity.id, client_id=identity.client_id, granted=[data])
+
+
+def user_assigned(
+    plan: Plan, name: str, role: str, group: Group, opts: pulumi.ResourceOptions
+) -> managedidentity.UserAssignedIdentity:
+    return managedidentity.UserAssignedIdentity(
+        f"{name}-{role}",
+        resource_name_=f"{plan.name}-{role}",
+        resource_group_name=group.name,
+        location=plan.region,
+        tags=dict(plan.tags),
+        opts=opts,
+    )
 
 
 def grant(

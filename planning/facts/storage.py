@@ -48,7 +48,6 @@ class Lustre:
     tiers: tuple[LustreTier, ...]
     """What the cloud sells for this deployment."""
     capacity_gib: int
-    capacity_is_default: bool
     throughput_is_default: bool
     throughput_mbps: int
     """MB/s of the whole filesystem."""
@@ -82,7 +81,6 @@ def lustre_of(spec: AwsSpec | AzureSpec, node: AwsNodeType | AzureNodeType | Non
         tier=tier,
         tiers=tiers,
         capacity_gib=capacity,
-        capacity_is_default=wanted.capacity is None,
         throughput_is_default=wanted.throughput_per_tib is None and wanted.deployment == "persistent",
         throughput_mbps=capacity * (tier.mbps_per_tib if tier else 0) // 1024,
         efa=efa,
