@@ -67,8 +67,13 @@ class Row:
 
 
 @cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+
+
+@cache
 def rows() -> Mapping[str, Row]:
-    table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    table = _table()
     return {token: _row(table, entry) for token, entry in table["types"].items()}
 
 
@@ -258,7 +263,7 @@ def _slim(service: str) -> dict[str, Any]:
     used = {root.partition(".")[0] for row in mine for root in row.into}
     used |= {place.partition(":")[0] for row in mine for place in row.named.values() if ":" in place}
     operations = {name: model["operations"][name]["input"]["shape"] for name in sorted(used)}
-    said = tomllib.loads(_TABLE.read_text(encoding="utf-8"))["services"][service]
+    said = _table()["services"][service]
     without = {"enum": said.get("grows", ()), "pattern": said.get("impossible", ())}
     shapes: dict[str, Any] = {}
     ahead = list(operations.values())
