@@ -16,7 +16,7 @@ from cli.stacks import Judged, judge_stack, stack_names
 from localcloud.stackfiles import write
 from planning.facts.imagerecord import FILE, ImageRecord, read_records
 from planning.facts.imagerecord import render as as_toml
-from planning.findings import Finding, render
+from planning.findings import Finding
 from planning.plan import Plan
 
 LOOK_UP = "image-look-up"
@@ -116,14 +116,14 @@ def _as_json(stack: Judged, was: ImageRecord | None, findings: list[Finding]) ->
         "source": stack.source,
         "ok": not any(f.level == "error" for f in findings),
         "image": image,
-        "findings": [finding.as_json() for finding in findings],
+        "findings": stack.as_json(findings),
     }
 
 
 def _as_text(stack: Judged, was: ImageRecord | None, findings: list[Finding]) -> str:
     plan, now = _plan(stack), _record(stack)
     if plan is None:
-        return f"{stack.source}: no plan, and so no image\n{render(findings)}"
+        return f"{stack.source}: no plan, and so no image\n{stack.as_text(findings)}"
     lines = [f"{stack.source}: {plan.nodes.image.asked} in {plan.region}"]
     if now:
         deprecated = f", deprecated from {now.deprecated}" if now.deprecated else ""
@@ -137,4 +137,4 @@ def _as_text(stack: Judged, was: ImageRecord | None, findings: list[Finding]) ->
         lines.append(f"  changed   {was.id} -> {now.id}; running nodes keep theirs until they are replaced")
     elif now and not was:
         lines.append("  changed   nothing was recorded before; running nodes keep their image until they are replaced")
-    return "\n".join([*lines, *([render(findings)] if findings else [])])
+    return "\n".join([*lines, *([stack.as_text(findings)] if findings else [])])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from planning.findings import Finding, near
+from planning.findings import Finding, Paint, near, render, unpainted
+from planning.frames import Frames
 from planning.plan import Assessment, assess
 from planning.shape import SCHEMA_RULE
-from planning.stackfile import MISSING, read_stack
+from planning.stackfile import MISSING, SECRET_RULE, StackFile, read_stack
 
 STACKS = Path(__file__).resolve().parent.parent / "stacks"
 
@@ -23,10 +25,39 @@ class Judged:
     """None where the file could not be read."""
     path: Path | None = None
     """Of the stack file, where there is one that could be read."""
+    file: StackFile | None = None
+    """The stack file as far as it could be read; None where the source is none."""
 
     @property
     def ok(self) -> bool:
         return not any(f.level == "error" for f in self.findings)
+
+    @property
+    def file_name(self) -> str | None:
+        """Of the stack file: below the working directory as seen from there, else as it was named."""
+        if self.file is None:
+            return None
+        path = self.file.path
+        return str(path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path)
+
+    def frames(self, paint: Paint = unpainted) -> Frames | None:
+        """The findings as they stand in the stack file."""
+        return None if self.file is None else Frames(self.file, self.file_name or "", paint)
+
+    def as_text(self, findings: Iterable[Finding] | None = None, paint: Paint = unpainted) -> str:
+        """All findings, or these, for people: each with the line of the file that it is about."""
+        frames = self.frames(paint)
+        findings = self.findings if findings is None else findings
+        return render(findings, frames.frame, paint) if frames else render(findings, paint=paint)
+
+    def as_json(self, findings: Iterable[Finding] | None = None) -> list[dict[str, object]]:
+        """All findings, or these; file, line and column are null where there is no such place."""
+        frames = self.frames()
+        found: list[dict[str, object]] = []
+        for finding in self.findings if findings is None else findings:
+            line, column = (frames.place(finding) if frames else None) or (None, None)
+            found.append({**finding.as_json(), "file": self.file_name, "line": line, "column": column})
+        return found
 
 
 def judge_stack(source: str) -> Judged:
@@ -40,11 +71,13 @@ def judge_stack(source: str) -> Judged:
         return Judged(source, (Finding("", SCHEMA_RULE, "error", message, fix),), None)
     stack = read_stack(path)
     if not stack.readable:
-        return Judged(source, tuple(stack.findings), None)
+        return Judged(source, tuple(stack.findings), None, file=stack)
     if stack.spec is MISSING:
-        return Judged(source, tuple(stack.findings), Assessment(findings=()))
+        return Judged(source, tuple(stack.findings), Assessment(findings=()), file=stack)
     assessment = assess(stack.spec, datetime.now(UTC).date(), path.parent)
-    return Judged(source, tuple(sorted({*stack.findings, *assessment.findings})), assessment, path)
+    encrypted = {f.path for f in stack.findings if f.rule == SECRET_RULE}
+    findings = {*stack.findings, *(f for f in assessment.findings if f.path not in encrypted)}
+    return Judged(source, tuple(sorted(findings)), assessment, path, stack)
 
 
 def stack_names() -> list[str]:

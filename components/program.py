@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
 import pulumi
 
 from components.cluster import GpuCluster
-from planning.findings import has_errors, render
+from components.told import warn
+from planning.findings import Finding, has_errors, render
+from planning.frames import Frames
 from planning.plan import Plan, assess
+from planning.stackfile import MISSING, read_stack
 from planning.stackkeys import judge_config
 
 
@@ -17,16 +22,26 @@ def read_plan(config: pulumi.Config, today: date, folder: Path) -> Plan:
     """The plan of the stack's `gpu-clusters:cluster`.
 
     Raises `pulumi.RunError` with every finding where there is an error, so that Pulumi prints them and no traceback.
-    Warnings go to the log of the run.
+    Warnings go to the log of the run. `folder` holds the stack file, whose lines they show.
     """
     keys = dict.fromkeys([*pulumi.runtime.config.CONFIG.get(), *pulumi.runtime.config.get_config_env()])
-    assessment = assess(config.get_object("cluster"), today, folder)
+    spec = config.get_object("cluster")
+    assessment = assess(spec, today, folder)
     findings = [*judge_config({}, keys), *assessment.findings]
     if assessment.plan is None or has_errors(findings):
-        raise pulumi.RunError(f"the cluster can not be built as it is described\n{render(findings)}")
+        text = render(findings, _frame(spec, folder))
+        raise pulumi.RunError(f"the cluster can not be built as it is described\n{text}")
     if told := [f for f in findings if f.level in ("warning", "waived")]:
-        pulumi.log.warn(render(told))
+        warn(told, _frame(spec, folder))
     return assessment.plan
+
+
+def _frame(spec: object, folder: Path) -> Callable[[Finding], list[str]]:
+    """The lines of the stack file, if it holds the very spec that the program got: config may come from elsewhere."""
+    stack = read_stack(folder / f"Pulumi.{pulumi.get_stack()}.yaml")
+    if stack.spec is MISSING or json.dumps(stack.spec, sort_keys=True) != json.dumps(spec, sort_keys=True):
+        return lambda _: []
+    return Frames(stack, f"{folder.name}/{stack.path.name}").frame
 
 
 def build(plan: Plan) -> GpuCluster:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
 Level = Literal["error", "warning", "info", "waived"]
+Place = tuple[int, int]
+"""Line and column in a file, from 1."""
+UNPLACED: Place = (0, 0)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -24,6 +27,10 @@ class Finding:
     """What to do instead, with the nearest legal value where there is one."""
     reference: str = ""
     """The document or public issue behind the rule."""
+    waiver: str = ""
+    """The reason that the spec gives for living with it."""
+    place: Place = UNPLACED
+    """Where it stands in its file, if the path does not lead there. For all others: `planning.frames`."""
 
     def as_json(self) -> dict[str, str]:
         order = ("rule", "level", "path", "message", "fix", "reference")
@@ -34,18 +41,44 @@ def has_errors(findings: Iterable[Finding]) -> bool:
     return any(f.level == "error" for f in findings)
 
 
-def render(findings: Iterable[Finding]) -> str:
-    """Findings as text for people, errors first; the one form that `check` and `pulumi preview` show."""
+Paint = Callable[[str, str], str]
+"""Colours a text by what it is: of a level, or `faint` for what only frames it."""
+
+
+def unpainted(_what: str, text: str) -> str:
+    return text
+
+
+def render(
+    findings: Iterable[Finding],
+    frame: Callable[[Finding], list[str]] = lambda _: [],
+    paint: Paint = unpainted,
+) -> str:
+    """Findings as text for people, errors first; the one form that `check` and `pulumi preview` show.
+
+    `frame` gives the lines that show where a finding is: see `planning.frames`.
+    """
     order = list(_LEVELS)
-    return "\n".join(_shown(f) for f in sorted(findings, key=lambda f: (order.index(f.level), f)))
+    ordered = sorted(findings, key=lambda f: (order.index(f.level), f))
+    return "\n".join(f"{paint(f.level, f'{f.level}:')} {render_told(f, frame)}" for f in ordered)
+
+
+def render_told(finding: Finding, frame: Callable[[Finding], list[str]] = lambda _: []) -> str:
+    """A finding without its level, for a log that says the level itself."""
+    where = f"{finding.path}: " if finding.path else ""
+    first = printable(f"{where}{finding.message} [{finding.rule}]")
+    # The source of a warning is in the JSON and in the list of rules; an error is worth a line more.
+    source = finding.level == "error" and finding.reference.startswith("https://")
+    last = [f"  fix: {finding.fix}", *([f"  see: {finding.reference}"] if source else [])]
+    return "\n".join([first, *frame(finding), *map(printable, last)])
 
 
 _LEVELS: tuple[Level, ...] = ("error", "warning", "info", "waived")
 
 
-def _shown(finding: Finding) -> str:
-    where = f"{finding.path}: " if finding.path else ""
-    return f"{finding.level}: {where}{finding.message} [{finding.rule}]\n  fix: {finding.fix}"
+def printable(text: str) -> str:
+    """The text in one line that no terminal and no log takes for a command: keys of a file are quoted in messages."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def shown(value: object) -> str:

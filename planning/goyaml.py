@@ -10,8 +10,9 @@ import re
 from dataclasses import dataclass, field
 
 from planning import goscalars as scalars
+from planning.findings import Place
 from planning.goscalars import Moment, ScalarError
-from planning.yamlnodes import MAX_DEPTH, Node, Place, Unreadable, parse, too_deep
+from planning.yamlnodes import MAX_DEPTH, Node, Unreadable, parse, too_deep
 
 MAX_VALUES = 100_000
 Keys = tuple[str | int, ...]
@@ -41,8 +42,8 @@ class Document:
     """Keys that are no text in YAML, below and at the root: numbers, booleans, nothing."""
     anchored: set[Keys] = field(default_factory=set)
     """What carries an anchor, thus is meant to be used elsewhere."""
-    more: bool = False
-    """Whether something follows the first document."""
+    more: Place | None = None
+    """Where something follows the first document."""
 
 
 def read(data: bytes) -> Document:

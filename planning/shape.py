@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -134,6 +134,18 @@ def fields_at(model: type[BaseModel], path: Path) -> dict[str, Any]:
         models = list(_models(field.annotation)) if field is not None else []
         fields = {name: f for m in models for name, f in m.model_fields.items()}
     return fields
+
+
+def field_names() -> set[str]:
+    """Of all fields of all parts."""
+
+    def walk(models: Iterable[type[BaseModel]]) -> Iterator[str]:
+        for model in models:
+            for name, field in model.model_fields.items():
+                yield name
+                yield from walk(_models(field.annotation))
+
+    return set(walk(SPECS.values()))
 
 
 def _models(annotation: object) -> Iterator[type[BaseModel]]:

@@ -33,7 +33,9 @@ from planning.units import parse_date, parse_network, parse_size, show_size
 
 NAME = re.compile(r"[a-z](-?[a-z0-9])+")
 LONGEST_NAME = 20
-WHOLE_SIZE = r"^[0-9]+(\.[0-9]+)?(GiB|TiB|PiB)$"
+SIZE_FORM = r"^\s*[0-9]+(\.[0-9]+)? ?(GiB|TiB|PiB)\s*$"
+MOUNT_FORM = r"(/(?!\.{1,2}(/|$))[A-Za-z0-9._-]+)+"
+PREFIX_FORM = r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*"
 
 
 def _refuse(kind: LiteralString, message: str, fix: str) -> PydanticCustomError:
@@ -102,14 +104,14 @@ def _public_key(value: str) -> str:
 
 
 def _mount_point(value: str) -> str:
-    if not re.fullmatch(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9._-]+)+", value):
+    if not re.fullmatch(MOUNT_FORM, value):
         message = f"{shown(value)} is not a plain path from the root, without blanks, dots alone or a slash at its end"
         raise _refuse("mount", message, "write a path such as /lustre")
     return value
 
 
 def _prefix(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*", value):
+    if not re.fullmatch(PREFIX_FORM, value):
         raise _refuse(
             "prefix",
             f"{shown(value)} is not a plain prefix of object names",
@@ -122,14 +124,21 @@ Size = Annotated[
     int,
     BeforeValidator(parse_size),
     PlainSerializer(show_size, return_type=str),
-    WithJsonSchema({"type": "string", "pattern": WHOLE_SIZE, "examples": ["38400GiB", "48TiB"]}),
+    WithJsonSchema({"type": "string", "pattern": SIZE_FORM, "examples": ["38400GiB", "48TiB"]}),
 ]
-Day = Annotated[date, BeforeValidator(parse_date), WithJsonSchema({"type": "string", "format": "date"})]
+Day = Annotated[
+    date,
+    BeforeValidator(parse_date),
+    # Readers of YAML differ in what they make of a day without quotes.
+    WithJsonSchema(
+        {"type": "string", "pattern": r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?$", "examples": ["2035-12-31"]}
+    ),
+]
 Network4 = Annotated[
     IPv4Network,
     BeforeValidator(parse_network),
     PlainSerializer(str, return_type=str),
-    WithJsonSchema({"type": "string", "examples": ["10.40.0.0/16"]}),
+    WithJsonSchema({"type": "string", "pattern": r"^[0-9.]+/(0|[1-9][0-9]?)$", "examples": ["10.40.0.0/16"]}),
 ]
 ClusterName = Annotated[
     str,
@@ -143,9 +152,15 @@ AzureZone = Annotated[
     WithJsonSchema({"enum": ["1", "2", "3", 1, 2, 3]}),
 ]
 Switch = Annotated[Literal["auto", True, False], BeforeValidator(_no_number)]
-PublicKey = Annotated[str, AfterValidator(_public_key)]
-MountPoint = Annotated[str, AfterValidator(_mount_point)]
-Prefix = Annotated[str, AfterValidator(_prefix)]
+PublicKey = Annotated[
+    str,
+    AfterValidator(_public_key),
+    WithJsonSchema({"type": "string", "pattern": rf"^\s*({'|'.join(SSH_KEY_KINDS)}) +\S+"}),
+]
+MountPoint = Annotated[
+    str, AfterValidator(_mount_point), WithJsonSchema({"type": "string", "pattern": f"^{MOUNT_FORM}$"})
+]
+Prefix = Annotated[str, AfterValidator(_prefix), WithJsonSchema({"type": "string", "pattern": f"^{PREFIX_FORM}$"})]
 Guid = Annotated[str, Field(pattern=f"^{GUID}$")]
 Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], Field(strict=False)]
@@ -179,11 +194,17 @@ class Reserved(Part):
     """A reservation of one's own, with what is known of it."""
 
     id: Text
+    """cr-..., or the resource id of a capacity reservation group."""
     count: Count | None = None
+    """Nodes that it holds."""
     zone: str | None = None
+    """Where it holds them."""
     start: Day | None = None
+    """First day of a Capacity Block; before it no node is asked for."""
     end: Day | None = None
+    """Last day; on AWS nodes are ended from 30 minutes before the end on."""
     placement_group: str | None = None
+    """AWS: name of the placement group that the reservation was made in."""
 
 
 class BuyBlock(Part):
@@ -192,6 +213,7 @@ class BuyBlock(Part):
     buy: Text
     """Offering id."""
     confirm: Annotated[Literal[True], BeforeValidator(_no_number)]
+    """That all of it is paid at once, and that nothing gives it back."""
 
 
 def _reservation_kind(value: object) -> str | None:
@@ -229,9 +251,11 @@ class Nodes(Part):
     max_count: Count | None = None
     """Upper bound of an elastic group."""
     purchase: Literal["on-demand", "spot", "reserved", "capacity-block"] = "on-demand"
+    """How nodes are bought. capacity-block: AWS only; reserved and capacity-block need a reservation."""
     reservation: Reservation | None = None
     """Id of a reservation, or what is known of it; needed by reserved and capacity-block."""
     spot: Spot | None = None
+    """With purchase spot: what is paid at most, and what becomes of an evicted node."""
     start: Literal["auto", "gang", "elastic"] = "auto"
     """gang: all nodes or none; elastic: as they come. auto: gang, unless capacity is reserved already."""
     placement: Literal["auto", "cluster", "none"] = "auto"
@@ -239,6 +263,7 @@ class Nodes(Part):
     image: Text | None = None
     """AMI id or SSM parameter; or publisher:offer:sku:version. Absent: the catalogue's pinned image."""
     root_disk: Size = 300
+    """Not smaller than the image."""
     setup: Setup = ()
     """Shell lines, or a file beside the stack file, run at the end of first boot."""
 
@@ -250,30 +275,42 @@ class AwsNodes(Nodes):
 
 class AwsExistingNetwork(Part):
     vpc: Text
+    """vpc-..."""
     subnet: Text
+    """subnet-... of the nodes and the filesystem, in the cluster's zone."""
     security_groups: Texts = ()
+    """Security groups of the nodes, beside the cluster's own."""
 
 
 class AwsNetwork(Part):
     cidr: Network4 | None = None
     """Of a new VPC; absent: 10.40.0.0/16."""
     existing: AwsExistingNetwork | None = None
+    """Ids of a network that is used as it is; excludes cidr."""
     egress: Literal["nat", "none"] = "nat"
+    """The nodes' way out of a new VPC; none: no gateway, and endpoints for the services that nodes need."""
     flow_logs: bool = False
+    """Log who talked to whom in the nodes' subnet."""
 
 
 class AzureExistingNetwork(Part):
     subnet: Text
+    """Resource id of the nodes' subnet."""
     filesystem_subnet: Text | None = None
+    """Resource id of a subnet for Managed Lustre alone, in the same VNet; needed with a filesystem."""
     endpoint_subnet: Text | None = None
+    """Resource id of a subnet for private endpoints, in the same VNet; absent: the nodes' subnet."""
 
 
 class AzureNetwork(Part):
     cidr: Network4 | None = None
     """Of a new VNet; absent: 10.40.0.0/16."""
     existing: AzureExistingNetwork | None = None
+    """Resource ids of subnets that are used as they are; excludes cidr."""
     egress: Literal["nat", "none"] = "nat"
+    """The nodes' way out of a new VNet; none: no gateway, and rules that let nothing to the internet."""
     flow_logs: bool = False
+    """AWS only: false is all that Azure takes."""
 
 
 class Filesystem(Part):
@@ -282,13 +319,16 @@ class Filesystem(Part):
     throughput_per_tib: int | None = None
     """MB/s per TiB; absent: a default tier, which a finding names."""
     mount: MountPoint = "/lustre"
+    """Where nodes mount it."""
     existing: Text | None = None
     """Id of a filesystem to mount instead of making one."""
     kms_key: Text | None = None
+    """ARN of a KMS key, or resource id of one version of a Key Vault key. Absent: the cloud's own key."""
 
 
 class AwsFilesystem(Filesystem):
     deployment: Literal["persistent", "scratch"] = "persistent"
+    """scratch: cheaper, not replicated, without throughput tiers, backups and EFA."""
     backup_days: Annotated[int, Field(ge=0, le=90)] = 7
     """Days that daily backups are kept; 0 makes none."""
     efa: Switch = "auto"
@@ -296,25 +336,34 @@ class AwsFilesystem(Filesystem):
     metadata_iops: Count | None = None
     """Absent: FSx scales them with the capacity."""
     compression: Literal["none", "lz4"] = "lz4"
+    """Of what is written to it."""
 
 
 class AzureFilesystem(Filesystem):
     deployment: Literal["persistent"] = "persistent"
+    """All that Managed Lustre has."""
 
 
 class Checkpoints(Part):
     prefix: Prefix = "checkpoints"
+    """Of the names of checkpoints, without slashes at its ends."""
     cool_after_days: Days | None = None
+    """Days until checkpoints move to a cheaper class; on AWS fewer than 30 mean Intelligent-Tiering."""
     expire_after_days: Days | None = None
+    """Days until checkpoints are deleted; absent: never."""
+    size: Size | None = None
+    """Of one checkpoint, weights and optimizer; judged against the notice that nodes get and the filesystem."""
 
 
 class Objects(Part):
     name: Text | None = None
     """Bucket or storage account name; absent: derived from the cluster's name."""
     existing: Text | None = None
+    """A bucket's name, or the resource id of an account or of a container in it, used as it is."""
     link: bool = False
     """The filesystem imports from and exports to it."""
     checkpoints: Checkpoints = _left_out()
+    """Where checkpoints are, and how long."""
 
 
 class AzureObjects(Objects):
@@ -324,38 +373,51 @@ class AzureObjects(Objects):
 
 class AwsStorage(Part):
     filesystem: AwsFilesystem | None = None
+    """FSx for Lustre; absent: none."""
     objects: Objects = _left_out()
+    """The S3 bucket."""
     on_delete: Literal["protect", "retain", "delete"] = "protect"
     """What `pulumi destroy` does with data stores."""
 
 
 class AzureStorage(Part):
     filesystem: AzureFilesystem | None = None
+    """Azure Managed Lustre; absent: none."""
     objects: AzureObjects = _left_out()
+    """The storage account with its container."""
     on_delete: Literal["protect", "retain", "delete"] = "protect"
     """What `pulumi destroy` does with data stores."""
 
 
 class Access(Part):
     ssh_public_key: PublicKey | None = None
+    """The one line of a file such as ~/.ssh/id_ed25519.pub; Azure needs it."""
     ssh_from: Annotated[tuple[Network4, ...], Field(strict=False)] = ()
     """Networks that may reach port 22 of the nodes' private addresses."""
     bastion: bool = False
+    """Azure: a Bastion in a new network, which costs by the hour."""
 
 
 class Lifetime(Part):
     expires: Day | None = None
+    """A tag of every resource, and an error once it is past."""
     max_usd_per_hour: Usd | None = None
+    """A cluster that costs more at list prices is an error."""
 
 
 class Spec(Part):
     """Fields of both variants."""
 
     name: ClusterName
+    """Every resource name derives from it."""
     region: Text
+    """us-east-1, eastus, ...: said here only, never in the config of a provider."""
     access: Access = _left_out()
+    """How people reach the nodes, which never have a public address."""
     lifetime: Lifetime = _left_out()
+    """How long the cluster may live, and what it may cost."""
     tags: dict[str, str] = {}
+    """On every resource that takes tags."""
     orchestrator: Literal["none"] = "none"
     """slurm and kubernetes are planned."""
     waive: dict[str, str] = {}
@@ -364,21 +426,32 @@ class Spec(Part):
 
 class AwsSpec(Spec):
     cloud: Literal["aws"]
+    """Which variant of the spec the rest is."""
     account: Annotated[str, Field(pattern=r"^[0-9]{12}$")] | None = None
+    """12 digits in quotes: the only account that is deployed to."""
     zone: Text
     """Zone id, such as use1-az6: zone names differ from account to account."""
     nodes: AwsNodes
+    """The nodes of one fabric."""
     network: AwsNetwork = _left_out()
+    """A new VPC, or one that exists."""
     storage: AwsStorage = _left_out()
+    """A filesystem and a bucket."""
 
 
 class AzureSpec(Spec):
     cloud: Literal["azure"]
+    """Which variant of the spec the rest is."""
     account: Guid | None = None
+    """GUID of the only subscription that is deployed to."""
     zone: AzureZone | None = None
+    """Number of the zone; absent: none is asked for."""
     nodes: Nodes
+    """The nodes of one fabric."""
     network: AzureNetwork = _left_out()
+    """A new VNet, or one that exists."""
     storage: AzureStorage = _left_out()
+    """A filesystem and a storage account."""
 
 
 ClusterSpec = Annotated[AwsSpec | AzureSpec, Field(discriminator="cloud")]

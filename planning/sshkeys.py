@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 SSH_KEY_KINDS = (
     "ssh-ed25519",
     "ssh-rsa",
@@ -24,6 +26,15 @@ def is_whole(kind: str, blob: bytes) -> bool:
             return kind.encode() == name == b"ecdsa-sha2-" + curve and len(point) > 64
         case _:
             return False
+
+
+def rsa_bits(key: str) -> int | None:
+    """Of the modulus of a whole RSA key; None for one of another kind."""
+    kind, _, rest = key.partition(" ")
+    if kind != "ssh-rsa":
+        return None
+    _, _, modulus = _fields(base64.b64decode(rest.split(" ")[0]))
+    return int.from_bytes(modulus, "big").bit_length()
 
 
 def _fields(blob: bytes) -> list[bytes]:

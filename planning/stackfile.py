@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from planning import goyaml
-from planning.findings import Finding
+from planning.findings import Finding, Place
 from planning.goscalars import ScalarError, as_json
 from planning.goyaml import Document, Keys
 from planning.stackkeys import (
@@ -29,9 +29,9 @@ from planning.stackkeys import (
     judge_root,
     split,
 )
-from planning.yamlnodes import Place
 
 MAX_BYTES = 1 << 20
+SECRET_RULE = "secret-in-spec"
 SECRET = "[secret]"
 """Stands in a value for what the file holds encrypted."""
 
@@ -55,11 +55,17 @@ class StackFile:
     """Line and column, from 1, by dotted path in the spec ("" is the spec itself) and by config key."""
     readable: bool = True
     """Whether Pulumi can read the file at all."""
+    data: bytes = field(default=b"", repr=False)
+    """What the file holds, without a UTF-8 mark; never shown as it is, since secrets may be in it."""
 
 
 def read_stack(path: Path) -> StackFile:
     """Reads a stack file. Never raises for what the file holds, nor for a file that cannot be had."""
     try:
+        if not path.is_file() and path.exists() and not path.is_dir():
+            # A pipe may never open, and a device never end.
+            message = f"{path} is no regular file"
+            return StackFile(path, findings=[finding("", message, "give a stack file, saved to disk")], readable=False)
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as problem:
@@ -70,7 +76,7 @@ def read_stack(path: Path) -> StackFile:
         message = f"{path} is larger than {MAX_BYTES >> 20} MiB, which no stack file is"
         return StackFile(path, findings=[finding("", message, "give a stack file")], readable=False)
     data = data.removeprefix(b"\xef\xbb\xbf")
-    return _judge(path, _not_utf8(data) or goyaml.read(data))
+    return _judge(path, data, _not_utf8(data) or goyaml.read(data))
 
 
 def _not_utf8(data: bytes) -> Document | None:
@@ -85,25 +91,27 @@ def _not_utf8(data: bytes) -> Document | None:
     return None
 
 
-def _judge(path: Path, document: Document) -> StackFile:
+def _judge(path: Path, data: bytes, document: Document) -> StackFile:
     problems = document.problems or list(_refused(document))
     inside = {keys: place for keys, place in document.places.items() if len(keys) > 1 and keys[0] == "config"}
-    positions = {"": document.places.get((), (1, 1))} | {_dotted(keys): place for keys, place in inside.items()}
+    whole = document.places.get(("config",)) or (1, 1)
+    positions = {"": whole} | {_dotted(keys): place for keys, place in inside.items()}
     if problems:
         findings = [_from_problem(problem) for problem in problems]
         positions |= {_dotted(problem.keys): problem.place for problem in reversed(problems)}
-        return StackFile(path, findings=sorted(set(findings)), positions=positions, readable=False)
+        return StackFile(path, findings=sorted(set(findings)), positions=positions, readable=False, data=data)
     root = document.value if isinstance(document.value, dict) else {}
     config = root.get("config") or {}
     spec, findings = _spec(config)
-    findings += judge_root(root, {str(keys[0]) for keys in document.anchored if keys})
-    findings += judge_config(root, config)
+    findings += judge_root(root, {str(keys[0]) for keys in document.anchored if keys}, document.places)
+    findings += judge_config(root, config, document.places)
     findings += [_zoned(_dotted(keys)) for keys in document.zoned if _in_spec(keys)]
     if document.more:
         message = "the file holds more than one YAML document, and Pulumi reads only the first"
-        findings.append(finding("", message, "remove the second --- and what follows, or make it a file of its own"))
+        fix = "remove the second --- and what follows, or make it a file of its own"
+        findings.append(finding("", message, fix, place=document.more))
     keys = {key: _without_secrets(value)[0] for key, value in config.items() if is_provider(key)}
-    return StackFile(path, spec, keys, sorted(set(findings)), positions)
+    return StackFile(path, spec, keys, sorted(set(findings)), positions, data=data)
 
 
 # What the program gets
@@ -169,7 +177,7 @@ def _without_secrets(value: object) -> tuple[object, list[Keys]]:
 def _secret(path: str) -> Finding:
     message = f"{path or CLUSTER} is encrypted (secure:), and a spec holds no secrets: plans and exports print it"
     fix = "write it in clear, or keep it out of the spec"
-    return finding(path, message, fix, rule="secret-in-spec")
+    return finding(path, message, fix, rule=SECRET_RULE)
 
 
 def _zoned(path: str) -> Finding:
@@ -256,5 +264,4 @@ def _join(keys: Keys) -> str:
 
 
 def _from_problem(problem: goyaml.Problem) -> Finding:
-    line, column = problem.place
-    return finding(_dotted(problem.keys), f"line {line}, column {column}: {problem.message}", problem.fix)
+    return finding(_dotted(problem.keys), problem.message, problem.fix, place=problem.place)

@@ -7,16 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from planning.findings import Finding, Level, near
+from planning.findings import UNPLACED, Finding, Level, Place, near
 
 PROJECT = "gpu-clusters"
 CLUSTER = f"{PROJECT}:cluster"
+CLUSTER_KEYS = (CLUSTER, "cluster", f"{PROJECT}:config:cluster")
+"""All spellings of it."""
+Places = Mapping[tuple[str | int, ...], Place]
+"""Where keys stand, by the keys that lead there."""
 TEXT_KEYS = ("secretsprovider", "encryptedkey", "encryptionsalt")
 """What Pulumi itself keeps in a stack file beside config."""
 
 
-def finding(path: str, message: str, fix: str, level: Level = "error", rule: str = "schema") -> Finding:
-    return Finding(path, rule, level, message, fix)
+EDITOR_HINT = "# yaml-language-server: $schema=schema.json"
+"""First line of a stack file in stacks/: editors then complete and underline by the schema beside it."""
+
+
+def finding(
+    path: str, message: str, fix: str, level: Level = "error", rule: str = "schema", place: Place = UNPLACED
+) -> Finding:
+    return Finding(path, rule, level, message, fix, place=place)
 
 
 def split(key: str) -> tuple[str, str] | None:
@@ -39,22 +49,27 @@ def is_provider(key: str) -> bool:
     return parts is not None and parts[0] in _PROVIDERS
 
 
-def judge_root(root: Mapping[str, object], anchored: set[str]) -> Iterator[Finding]:
+def judge_root(root: Mapping[str, object], anchored: set[str], places: Places) -> Iterator[Finding]:
     """`anchored`: the keys whose values carry an anchor or hold one, thus stand there to be used elsewhere."""
     if root.get("environment") is not None:
         message = "environment: config that comes from there is not in the file, so it is not checked"
-        yield finding("", message, f"keep {CLUSTER} in the stack file", level="warning")
+        fix = f"keep {CLUSTER} in the stack file"
+        yield finding("", message, fix, level="warning", place=places.get(("environment",), UNPLACED))
     if not root.get("config"):
         return
     for key in root:
         if key not in _ROOT_KEYS and key not in anchored:
             fix = f"indent it below {CLUSTER}:, or remove it"
-            yield finding("", f"{key} stands beside config, where Pulumi ignores it", fix, level="warning")
+            message = f"{key} stands beside config, where Pulumi ignores it"
+            yield finding("", message, fix, level="warning", place=places.get((key,), UNPLACED))
 
 
-def judge_config(root: Mapping[str, object], config: Mapping[str, object]) -> Iterator[Finding]:
+def judge_config(
+    root: Mapping[str, object], config: Mapping[str, object], places: Places | None = None
+) -> Iterator[Finding]:
+    """`places`: of the file's keys, where there is a file."""
     if not any(is_cluster(key) for key in config):
-        yield _missing(root, config)
+        yield _missing(root, config, places or {})
     for key in config:
         namespace, name = split(key) or ("", "")
         if namespace in _PROVIDERS:
@@ -67,16 +82,18 @@ def judge_config(root: Mapping[str, object], config: Mapping[str, object]) -> It
 _ROOT_KEYS = ("config", "environment", *TEXT_KEYS)
 
 
-def _missing(root: Mapping[str, object], config: Mapping[str, object]) -> Finding:
+def _missing(root: Mapping[str, object], config: Mapping[str, object], places: Places) -> Finding:
     fix = f"write config: and below it {CLUSTER}: with the fields of the cluster"
     if close := [key for key in config if _meant_for_cluster(key)]:
-        return finding("", f"there is no {CLUSTER}, and {close[0]} is not what the program reads", f"write {CLUSTER}")
+        message = f"there is no {CLUSTER}, and {close[0]} is not what the program reads"
+        return finding("", message, f"write {CLUSTER}", place=places.get(("config", close[0]), UNPLACED))
     if config:
         return finding("", f"config has no {CLUSTER}", f"write {CLUSTER}: below config:")
     if {CLUSTER, "cluster", "cloud", "nodes"} & set(root):
         return finding("", "the cluster stands at the top of the file, where Pulumi does not look for it", fix)
     if close := near("config", [key for key in root if key not in _ROOT_KEYS]):
-        return finding("", f"the file has no config, and {close[0]} is not what Pulumi reads", "write config")
+        message = f"the file has no config, and {close[0]} is not what Pulumi reads"
+        return finding("", message, "write config", place=places.get((close[0],), UNPLACED))
     return finding("", "the file has no config, so it describes no cluster", fix)
 
 

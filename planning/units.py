@@ -5,6 +5,7 @@ Each parser takes what YAML gave and returns a plain value, or raises `PydanticC
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -20,7 +21,9 @@ _SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>[A-Za-z]+)")
 _MOST_DIGITS = 15
 """A longer number is a slip of the keyboard, and would not be exact."""
 _SIZE_FIX = "write a number with a binary unit, such as 38400GiB or 48TiB"
-_DECIMAL_BYTES = {"gb": 10**9, "tb": 10**12, "pb": 10**15}
+_PREFIXES = "kmgtp"
+_UNIT = re.compile(rf"(?P<prefix>[{_PREFIXES}]?)(?P<binary>i?)(?P<bytes>b|bytes?|)", re.I)
+_GROUPED = re.compile(r"[0-9]{1,3}([,_' ][0-9]{3})+")
 _GO_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?: 00:00:00 \+0000 UTC)?")
 
 
@@ -31,12 +34,13 @@ def _wrong(kind: LiteralString, message: str, fix: str) -> PydanticCustomError:
 def parse_size(value: object) -> int:
     """GiB of a size such as `38400GiB` or `48TiB`."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value < 10**_MOST_DIGITS:
-        number = f"{value:f}".rstrip("0").rstrip(".")
-        why = f"{value} has no unit, and GiB and TiB differ a thousandfold"
-        raise _wrong("size", why, f"write {number}GiB or {number}TiB")
-    found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+        raise _without_unit(f"{value:f}".rstrip("0").rstrip("."))
+    text = value.strip() if isinstance(value, str) else ""
+    found = _SIZE.fullmatch(text)
     if not found or len(found["number"]) > _MOST_DIGITS:
-        raise _wrong("size", f"{shown(value)} is not a size", _SIZE_FIX)
+        if re.fullmatch(r"[1-9][0-9]{0,14}", text):
+            raise _without_unit(text)
+        raise _wrong("size", f"{shown(value)} is not a size", _ungrouped(text) or _SIZE_FIX)
     number, unit = Decimal(found["number"]), found["unit"]
     gib = number * GIB_PER[unit] if unit in GIB_PER else None
     if gib is None:
@@ -44,6 +48,24 @@ def parse_size(value: object) -> int:
     if gib != int(gib):
         raise _wrong("size", f"{value} is {gib:f} GiB, not a whole number of GiB", f"write {_whole(number, unit)}")
     return int(gib)
+
+
+def _without_unit(number: str) -> PydanticCustomError:
+    whole = [f"{number}{unit}" for unit in ("GiB", "TiB") if Decimal(number) * GIB_PER[unit] % 1 == 0]
+    meant = " or ".join(whole) or _whole(Decimal(number), "TiB")
+    return _wrong("size", f"{number} has no unit, and GiB and TiB differ a thousandfold", f"write {meant}")
+
+
+def _ungrouped(text: str) -> str | None:
+    """What to write for a number with signs between its thousands, or too many blanks before the unit."""
+    grouped = _GROUPED.match(text)
+    digits = re.sub(r"[^0-9]", "", grouped[0]) + text[grouped.end() :] if grouped else text
+    size = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)\s*([GTP]iB)", digits)
+    return f"write {_whole_or_same(Decimal(size[1]), size[2])}" if size else None
+
+
+def _whole_or_same(number: Decimal, unit: str) -> str:
+    return f"{number:f}{unit}" if number * GIB_PER[unit] % 1 == 0 else _whole(number, unit)
 
 
 def _whole(number: Decimal, unit: str) -> str:
@@ -57,20 +79,40 @@ def _whole(number: Decimal, unit: str) -> str:
 
 def _unit_advice(value: str, number: Decimal, unit: str) -> tuple[str, str]:
     """Message and fix for a unit that is none of ours; decimal ones are told in GiB."""
-    spelled = {name.casefold(): name for name in GIB_PER}
-    if unit.casefold() in spelled:
-        return f"{value} spells its unit {unit!r}", f"write {number:f}{spelled[unit.casefold()]}"
-    bytes_per = _DECIMAL_BYTES.get(unit.casefold())
-    if bytes_per is None:
+    found = _UNIT.fullmatch(unit)
+    if not found:
         return f"{shown(value)} has an unknown unit", "use GiB, TiB or PiB, such as 38400GiB or 48TiB"
-    gib = number * bytes_per / 1024**3
-    binary = unit[0].upper() + "iB"
-    if number == int(number):
-        meant = f"{int(number)}{binary}"
-    else:
-        meant = f"{number * bytes_per / 10**9:.0f}GiB"
-    message = f"{value} is a decimal size, {gib:,.0f} GiB; both clouds sell file systems and disks in binary units"
-    return message, f"did you mean {meant}?"
+    prefix = found["prefix"].upper()
+    power = _PREFIXES.find(prefix.lower()) + 1 if prefix else 0
+    ours = f"{prefix}iB"
+    if found["binary"]:
+        if ours in GIB_PER:
+            return f"{value} spells its unit {unit!r}", f"write {_whole_or_same(number, ours)}"
+        gib = number * 1024**power / 1024**3
+        return f"{value} is {_amount(gib)}, and sizes are in GiB, TiB or PiB", f"write {_at_least_one(gib)}GiB"
+    gib = number * 1000**power / 1024**3
+    meant = _meant(number, power, ours)
+    if prefix and not found["bytes"]:
+        return f"{value} does not say if it counts by 1000 or by 1024", f"did you mean {meant}?"
+    what = f"{value} is a decimal size, {_amount(gib)}" if prefix else f"{value} counts bytes, and is {_amount(gib)}"
+    return f"{what}; both clouds sell file systems and disks in binary units", f"did you mean {meant}?"
+
+
+def _amount(gib: Decimal) -> str:
+    return f"{gib:,.0f} GiB" if gib >= 1 else "less than one GiB"
+
+
+def _at_least_one(gib: Decimal) -> int:
+    return max(1, math.ceil(gib))
+
+
+def _meant(number: Decimal, power: int, ours: str) -> str:
+    """The size that somebody who counts in thousands has in mind; of bytes also the one that they make exactly."""
+    if power == 0 and number and number % 1024**3 == 0:
+        return show_size(int(number / 1024**3))
+    if ours in GIB_PER and number == int(number) and number:
+        return f"{int(number)}{ours}"
+    return f"{_at_least_one(Decimal(round(number * 1000**power / 10**9)))}GiB"
 
 
 def show_size(gib: int) -> str:

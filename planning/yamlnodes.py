@@ -13,11 +13,10 @@ from typing import Any, Literal
 import yaml
 from yaml.reader import ReaderError
 
+from planning.findings import Place
 from planning.goscalars import short_tag
 
 MAX_DEPTH = 100
-Place = tuple[int, int]
-"""Line and column, from 1."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -40,8 +39,8 @@ class Node:
     target: Node | None = None
 
 
-def parse(data: bytes) -> tuple[Node | None, bool]:
-    """The root of the first document, None where there is none, and whether more follows it."""
+def parse(data: bytes) -> tuple[Node | None, Place | None]:
+    """The root of the first document, None where there is none, and where something follows it."""
     events = _events(data)
     root = None
     for event in events:
@@ -49,7 +48,8 @@ def parse(data: bytes) -> tuple[Node | None, bool]:
             root = _Composer(events).node(next(events))
             next(events)
             break
-    return root, not isinstance(next(events, None), yaml.StreamEndEvent | None)
+    after = next(events, None)
+    return root, None if isinstance(after, yaml.StreamEndEvent | None) else _place(after)
 
 
 def _events(data: bytes) -> Iterator[yaml.Event]:
@@ -85,7 +85,7 @@ class _Composer:
         self._anchors: dict[str, Node] = {}
 
     def node(self, event: Any, depth: int = 0, in_flow: bool = False) -> Node:
-        place = event.start_mark.line + 1, event.start_mark.column + 1
+        place = _place(event)
         if depth > MAX_DEPTH:
             raise too_deep(place)
         if isinstance(event, yaml.AliasEvent):
@@ -116,6 +116,10 @@ class _Composer:
             node.anchor = True
             self._anchors[event.anchor] = node
         return node
+
+
+def _place(event: Any) -> Place:
+    return event.start_mark.line + 1, event.start_mark.column + 1
 
 
 def too_deep(place: Place) -> Unreadable:

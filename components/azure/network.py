@@ -16,6 +16,7 @@ from components.azure.bastion import declare_bastion
 from components.azure.group import Group
 from components.azure.security_groups import filesystem_rules, node_rules
 from components.cluster import ground_options
+from components.told import warn
 from planning.existing import FoundAzure, FoundSubnet, judge_azure, unreadable
 from planning.facts.network import ExistingSubnet
 from planning.findings import has_errors, render
@@ -96,7 +97,7 @@ def _look_up(plan: Plan, existing: ExistingNetwork, parent: pulumi.Resource) -> 
     if has_errors(findings):
         raise pulumi.RunError(render(findings))
     if findings:
-        pulumi.log.warn(render(findings), parent)
+        warn(findings, resource=parent)
     ids = {field: subnet.id for field, subnet in existing.subnets.items()}
     return NetworkInputs(
         vnet_id=existing.vpc,

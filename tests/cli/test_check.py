@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from cli.main import COMMANDS, main
 from planning import catalog
 from planning.facts.imagerecord import FILE, ImageRecord, render
 
-FINDING = ["rule", "level", "path", "message", "fix", "reference"]
+ROOT = Path(__file__).parents[2]
+FINDING = ["rule", "level", "path", "message", "fix", "reference", "file", "line", "column"]
 SPEC: dict[str, Any] = {
     "name": "llama-70b",
     "cloud": "aws",
@@ -134,8 +136,82 @@ def test_text_shows_errors_first_each_with_its_fix(stack: Stack, capsys: pytest.
     assert main(["check", path]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{path}: 1 error"
-    assert [line.split(":")[0] for line in lines[1::2]] == ["error", "warning", "warning"]
-    assert all(line.startswith("  fix: ") for line in lines[2::2])
+    assert lines[-1] == "1 error, 2 warnings, 0 infos over 1 stack"
+    told = [line for line in lines[1:-1] if line and line[0] != " "]
+    assert [line.split(":")[0] for line in told] == ["error", "warning", "warning"]
+    assert [sum(line.startswith(start) for line in lines) for start in ("  fix: ", "  --> ", "  see: ")] == [3, 3, 1]
+
+
+def test_stacks_without_findings_are_one_line_each(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad, better = stack("good"), stack("bad", zone="x"), stack("better")
+    assert main(["check", good, better, bad, good]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [f"{good}: fine", f"{better}: fine", f"{bad}: 1 error"]
+    assert lines[-3:] == ["", f"{good}: fine", "1 error, 1 warning, 0 infos over 4 stacks"]
+
+
+def test_a_waived_finding_is_shown_and_counted_as_waived(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    path = stack("odd", zone="use1-az9", waive={"zone-without-the-type": "a new zone"})
+    assert main(["check", path]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"^waived: zone: .*\(waived: a new zone\) \[zone-without-the-type\]\n  --> .*:\d+:5$", text, re.M)
+    assert text.endswith("0 errors, 0 warnings, 0 infos, 1 waived over 1 stack\n")
+
+
+def test_an_encrypted_value_has_one_finding_and_its_placeholder_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "Pulumi.a.yaml"
+    path.write_text(yaml.safe_dump({"config": {"gpu-clusters:cluster": {**SPEC, "account": {"secure": "v1:abc"}}}}))
+    assert main(["check", "--format", "json", str(path)]) == 1
+    told = [f["rule"] for f in results(capsys)[0]["findings"] if f["path"] == "account"]
+    assert told == ["secret-in-spec"]
+
+
+def test_json_says_where_each_finding_is(
+    stack: Stack, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = stack("bad", zone="x")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "--format", "json", path, "no.yaml", "no-stack"]) == 2
+    bad, missing, unknown = ([(f["file"], f["line"], f["column"]) for f in r["findings"]] for r in results(capsys))
+    lines = Path(path).read_text().splitlines()
+    assert {lines[line - 1][column - 1 :] for _, line, column in bad} == {"zone: x"}
+    assert {file for file, *_ in bad} == {"Pulumi.bad.yaml"}
+    assert (missing, unknown) == ([("no.yaml", None, None)], [(None, None, None)])
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_colours_are_for_terminals_and_give_way_to_no_color(
+    no_color: str, coloured: bool, stack: Stack, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", "xterm")
+    path = stack("bad", zone="x")
+    main(["check", path])
+    assert "\x1b" not in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    main(["check", path])
+    assert ("\x1b[1;31merror:\x1b[0m zone: " in capsys.readouterr().out) is coloured
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device of Linux that is always full")
+@pytest.mark.parametrize("words", [["check", "aws-p5"], ["rules"], ["schema"], ["rules", "--format", "json"]])
+def test_an_output_that_is_full_gives_2_and_one_line(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "cli.main", *words]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert done.returncode == 2
+    assert done.stderr == "gpu-clusters: the output cannot be written: No space left on device\n"
+
+
+def test_a_terminal_without_utf_8_gets_escapes_and_no_traceback(stack: Stack) -> None:
+    command = [sys.executable, "-m", "cli.main", "check", stack("odd", password="x")]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, cwd=ROOT
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "password: \\u2026" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["check", "aws-p5", "--format", "xml"], ["no-such-command"]])
@@ -173,7 +249,10 @@ def test_check_loads_neither_pulumi_nor_the_other_commands() -> None:
 
 # plan
 
-KEYS = ["source", "ok", "cluster", "nodes", "gpus", "interfaces", "addresses", "quota", "resources", "cost", "findings"]
+KEYS = [
+    *("source", "ok", "cluster", "nodes", "gpus", "interfaces", "addresses", "quota", "resources"),
+    *("storage", "cost", "waived", "findings"),
+]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:pulumi_aws")

@@ -6,6 +6,7 @@ That the record is what a program receives is proved by tests/engine/test_stackf
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from planning import yamlnodes
-from planning.findings import Finding
+from planning.findings import UNPLACED, Finding
 from planning.stackfile import MAX_BYTES, MISSING, SECRET, StackFile, read_stack
 
 SPELLINGS = json.loads(Path(__file__).with_name("spellings.json").read_text())
@@ -174,7 +175,9 @@ def test_a_file_that_pulumi_refuses_has_a_finding_where_and_why(
     file = read(text)
     finding = file.findings[0]
     assert (finding.path.startswith(path), finding.rule, finding.level) == (True, "schema", "error")
-    assert re.search(says, finding.message), finding.message
+    line, column = finding.place
+    told = f"line {line}, column {column}: {finding.message}"
+    assert re.search(says, told), told
     assert re.search(fix, finding.fix), finding.fix
     assert not file.readable
     assert file.spec is MISSING
@@ -198,6 +201,14 @@ def test_aliases_that_multiply_without_end_are_refused_in_no_time(read: Read) ->
 def test_a_long_chain_of_merges_ends_in_a_finding(read: Read) -> None:
     chain = ["a0: &a0 {}", *(f"a{n}: &a{n} {{<<: *a{n - 1}}}" for n in range(1, 3000))]
     assert "deeper" in only(read("\n".join(chain) + "\n")).message
+
+
+def test_a_pipe_that_nobody_writes_to_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for path in (tmp_path / "pipe.yaml", Path("/dev/zero")):
+        file = read_stack(path)
+        assert only(file).message == f"{path} is no regular file"
+        assert not file.readable
 
 
 @pytest.mark.parametrize("what", ["missing", "folder", "odd"])
@@ -248,6 +259,7 @@ def test_a_second_document_is_an_error_since_pulumi_never_reads_it(read: Read) -
     file = read(f"{CLUSTER} {{name: a}}\n---\n{CLUSTER} {{name: b}}\n")
     assert file.spec == {"name": "a"}
     assert (only(file).level, "more than one" in only(file).message) == ("error", True)
+    assert only(file).place == (3, 1)
 
 
 def test_keys_that_have_no_effect_are_warned_of(read: Read) -> None:
@@ -259,7 +271,12 @@ def test_keys_that_have_no_effect_are_warned_of(read: Read) -> None:
         ("warning", ""),
         ("warning", "gpu-clusters:tags"),
     ]
-    assert {f.message.split()[0] for f in file.findings} == {"environment:", "lifetime", "gpu-clusters:tags"}
+    assert {(f.message.split()[0], f.place) for f in file.findings} == {
+        ("environment:", (6, 1)),
+        ("lifetime", (5, 1)),
+        ("gpu-clusters:tags", UNPLACED),
+    }
+    assert file.positions["gpu-clusters:tags"] == (3, 3)
 
 
 def test_a_time_with_an_offset_is_warned_of_since_its_words_depend_on_the_machine(read: Read) -> None:
