@@ -80,6 +80,8 @@ class FilesystemPlan:
     deployment: Literal["persistent", "scratch"]
     capacity_gib: int
     mbps_per_tib: int
+    mbps: int | None
+    """MB/s of all of it; None of one that exists."""
     sku: str
     kms_key: str | None
     """AWS: ARN of the key that encrypts it; None: the cloud's own key."""
@@ -109,6 +111,8 @@ class ObjectsPlan:
     cool_class: str
     """AWS: the storage class that cooled objects move to."""
     expire_after_days: int | None
+    checkpoint_gib: int | None
+    """Size of one checkpoint, where it is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,6 +292,7 @@ def _filesystem(spec: AwsSpec | AzureSpec, facts: Facts) -> FilesystemPlan | Non
         deployment=wanted.deployment,
         capacity_gib=lustre.capacity_gib if lustre else 0,
         mbps_per_tib=tier.mbps_per_tib if tier else 0,
+        mbps=lustre.throughput_mbps if lustre else None,
         sku=tier.sku if tier else "",
         kms_key=key_arn(spec),
         vault_key=vault_key(spec),
@@ -312,6 +317,7 @@ def _objects(spec: AwsSpec | AzureSpec) -> ObjectsPlan:
         # Standard-IA takes objects only after 30 days (S3 user guide, lifecycle transition constraints).
         cool_class="STANDARD_IA" if cool is not None and cool >= 30 else "INTELLIGENT_TIERING",
         expire_after_days=checkpoints.expire_after_days,
+        checkpoint_gib=checkpoints.size,
     )
 
 

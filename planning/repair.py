@@ -21,7 +21,7 @@ Model = type[AwsSpec] | type[AzureSpec]
 
 FILLINGS = (
     1, 100_000, True, False, "unknown", "us-east-1", "eastus", "p5.48xlarge", "Standard_ND96isr_H100_v5",
-    "1GiB", "960TiB", "10.0.0.0/8", "2035-12-31", "/unknown",
+    "1GiB", "960TiB", "10.0.0.0/8", "2035-12-31", "/unknown", "ami-0",
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f",
 )  # fmt: skip
 """Of each kind of field at least one value, and two where a rule of another field reads it; literals tell their own."""

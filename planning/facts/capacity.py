@@ -11,6 +11,12 @@ from planning.facts.disks import Eviction, eviction_of
 from planning.spec import AwsSpec, AzureSpec, BuyBlock, Reserved
 
 FROM_RESERVATION = ("reserved", "capacity-block")
+SPOT_NOTICE_SECONDS = {"aws": 120, "azure": 30}
+"""Before a spot node is taken back, Azure's at best. Sources: EC2 user guide, Spot Instance interruption notices; Azure
+documentation, Spot VMs."""
+BLOCK_NOTICE_SECONDS = 600
+"""EventBridge tells of a Capacity Block's end 40 minutes before it, and from 30 on EC2 terminates its nodes. Source:
+EC2 user guide, Capacity Blocks for ML."""
 Start = Literal["reservation", "fleet", "group"]
 """What starts the nodes. AWS: a group into a reservation of ours, which makes the start atomic; an instant fleet, since
 spot capacity can not be reserved; a group by itself, or into capacity that is there already. Azure: a group."""
@@ -50,6 +56,13 @@ class Capacity:
 
 STARTS: dict[Purchase, Start] = {"on-demand": "reservation", "spot": "fleet"}
 """Of a gang on AWS."""
+
+
+def notice_of(spec: AwsSpec | AzureSpec) -> int | None:
+    """Seconds between the cloud's word and a node's end; None where it does not take nodes back."""
+    if spec.nodes.purchase == "spot":
+        return SPOT_NOTICE_SECONDS[spec.cloud]
+    return BLOCK_NOTICE_SECONDS if spec.nodes.purchase == "capacity-block" else None
 
 
 def capacity_of(spec: AwsSpec | AzureSpec, today: date, *, ephemeral: bool) -> Capacity:

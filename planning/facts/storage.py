@@ -16,6 +16,10 @@ from planning.spec import AwsFilesystem, AwsSpec, AzureSpec
 
 DEFAULT_THROUGHPUT = 250
 """MB/s per TiB on both clouds: from 9 TiB on it takes a 2 TB checkpoint within about 15 minutes."""
+SCRATCH_MBPS_PER_TIB = 200
+"""Of FSx scratch, which is sold without tiers. Source: FSx for Lustre user guide, SCRATCH_2 performance."""
+MB_PER_GIB = 1024**3 / 10**6
+"""Files have binary sizes, and throughput is sold in decimal MB/s."""
 GIB_PER_FSX_SERVER = 2400
 """FSx has an interface per file server and does not publish how many; one per step is on the safe side (unproved)."""
 SUBNET_PREFIX_BY_TIB = ((16, 27), (40, 26), (92, 25), (196, 24), (400, 23))
@@ -50,7 +54,7 @@ class Lustre:
     capacity_gib: int
     throughput_is_default: bool
     throughput_mbps: int
-    """MB/s of the whole filesystem."""
+    """MB/s of the whole filesystem: the most that all nodes together read or write."""
     efa: bool
     """Whether clients reach it over EFA."""
     efa_possible: bool
@@ -82,12 +86,26 @@ def lustre_of(spec: AwsSpec | AzureSpec, node: AwsNodeType | AzureNodeType | Non
         tiers=tiers,
         capacity_gib=capacity,
         throughput_is_default=wanted.throughput_per_tib is None and wanted.deployment == "persistent",
-        throughput_mbps=capacity * (tier.mbps_per_tib if tier else 0) // 1024,
+        throughput_mbps=capacity * mbps_per_tib(tier) // 1024 if tier else 0,
         efa=efa,
         efa_possible=efa_possible,
         interfaces=1 + -(-capacity // GIB_PER_FSX_SERVER),
         subnet_prefix=subnet_prefix_for(capacity),
     )
+
+
+def mbps_per_tib(tier: LustreTier) -> int:
+    return tier.mbps_per_tib or SCRATCH_MBPS_PER_TIB
+
+
+def seconds_to_write(size_gib: int, mbps: int) -> float:
+    """At best: the whole throughput of the filesystem, and nobody else at it. Reading back takes as long."""
+    return size_gib * MB_PER_GIB / mbps
+
+
+def written_in(seconds: int, mbps: int) -> int:
+    """GiB that are written in that time at best."""
+    return int(seconds * mbps / MB_PER_GIB)
 
 
 def fits_efa(tier: LustreTier, capacity_gib: int) -> bool:

@@ -3,6 +3,7 @@
 from planning.rules import (
     access,
     capacity,
+    checkpoints,
     existing_network,
     fabric,
     filesystem,
@@ -14,6 +15,8 @@ from planning.rules import (
     network,
     objects,
     reservations,
+    setup,
+    setup_lines,
     tags,
 )
 from planning.rules.registry import RULES, Fault, Rule, judge, rule
@@ -24,6 +27,7 @@ __all__ = [
     "Rule",
     "access",
     "capacity",
+    "checkpoints",
     "existing_network",
     "fabric",
     "filesystem",
@@ -37,5 +41,7 @@ __all__ = [
     "objects",
     "reservations",
     "rule",
+    "setup",
+    "setup_lines",
     "tags",
 ]

@@ -8,16 +8,24 @@ from ipaddress import collapse_addresses
 from planning.facts.derive import Facts
 from planning.rules.network import is_private
 from planning.rules.registry import AnySpec, Fault, rule
+from planning.sshkeys import rsa_bits
 
 WIDEST_SOURCE = 8
 """Prefix of the widest network that can be somebody's own: 0.0.0.0/1 and 128.0.0.0/1 are everybody."""
+AZURE_KEYS = "https://learn.microsoft.com/azure/virtual-machines/linux/mac-create-ssh-keys"
+LEAST_RSA_BITS = 2048
+"""Source: Azure documentation, supported SSH key formats."""
+OPEN_PORTS = {
+    "aws": "https://docs.aws.amazon.com/securityhub/latest/userguide/ec2-controls.html",
+    "azure": "https://learn.microsoft.com/azure/security/fundamentals/network-best-practices",
+}
 EC2_KEYS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-key-pairs.html"
 
 
 @rule(
     "ssh-from-everywhere",
     "error",
-    reference="https://docs.aws.amazon.com/securityhub/latest/userguide/ec2-controls.html",
+    reference=OPEN_PORTS,
 )
 def ssh_from_everywhere(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Port 22 is open to known networks, not to all."""
@@ -71,12 +79,21 @@ def ssh_without_key(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         )
 
 
-@rule("ssh-key-refused", "error", reference=EC2_KEYS)
+@rule("ssh-key-refused", "error", reference={"aws": EC2_KEYS, "azure": AZURE_KEYS})
 def ssh_key_refused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Both clouds take keys of two kinds only."""
     key = spec.access.ssh_public_key
     if key is not None and not key.startswith(("ssh-ed25519 ", "ssh-rsa ")):
         message = f"neither cloud takes a key of kind {key.split(' ')[0]}, only ssh-ed25519 and ssh-rsa"
+        yield Fault("access.ssh_public_key", message, "write a key made by `ssh-keygen -t ed25519`")
+
+
+@rule("ssh-key-too-short", "error", cloud="azure", reference=AZURE_KEYS)
+def ssh_key_too_short(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Azure takes RSA keys of 2048 bits or more; EC2 also takes 1024."""
+    bits = rsa_bits(spec.access.ssh_public_key or "")
+    if bits is not None and bits < LEAST_RSA_BITS:
+        message = f"this RSA key has {bits} bits, and Azure takes no Linux node with fewer than {LEAST_RSA_BITS}"
         yield Fault("access.ssh_public_key", message, "write a key made by `ssh-keygen -t ed25519`")
 
 

@@ -6,12 +6,20 @@ from collections.abc import Iterator
 
 from planning.catalog import node_price
 from planning.catalog.records import AwsNodeType
+from planning.facts.capacity import FROM_RESERVATION, notice_of
 from planning.facts.derive import Facts
+from planning.facts.storage import written_in
 from planning.rules.registry import AnySpec, Fault, rule
 
 CAPACITY_BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
 FLEETS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instant-fleet.html"
 ELASTIC = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-instance-protection.html"
+GROUPS = {
+    "aws": "https://docs.aws.amazon.com/autoscaling/ec2/userguide/asg-capacity-limits.html",
+    "azure": "https://learn.microsoft.com/azure/virtual-machine-scale-sets/virtual-machine-scale-sets-autoscale-overview",
+}
+RESERVED_CAPACITY = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html"
+SPOT_NOTICE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html"
 SPOT_STOP = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html"
 MOST_RESERVED_AT_ONCE = 1000
 """Instances of one CreateCapacityReservation, and of one fleet's MinTargetCapacity. Source: EC2 API reference."""
@@ -93,7 +101,18 @@ def no_atomic_start(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.start", message, "after a failure, set nodes.running: false until capacity is there")
 
 
-@rule("max-count-unused", "error", reference=ELASTIC)
+@rule("gang-of-reserved", "info", cloud="aws", reference=RESERVED_CAPACITY)
+def gang_of_reserved(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Capacity that is reserved already is taken node by node; what makes a start whole is that it is free."""
+    if spec.nodes.start == "gang" and spec.nodes.purchase in FROM_RESERVATION:
+        message = (
+            "nodes come out of a reservation one by one: where others use a part of it, the run fails, and the nodes "
+            "that did start stay"
+        )
+        yield Fault("nodes.start", message, "leave nodes.start out, and see that nothing else uses the reservation")
+
+
+@rule("max-count-unused", "error", reference=GROUPS)
 def max_count_unused(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """An upper bound is for groups that may grow."""
     if spec.nodes.max_count is not None and not facts.capacity.elastic:
@@ -101,7 +120,7 @@ def max_count_unused(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.max_count", message, "write nodes.start: elastic, or remove max_count")
 
 
-@rule("max-count-below-count", "error", reference=ELASTIC)
+@rule("max-count-below-count", "error", reference=GROUPS)
 def max_count_below_count(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """A group starts with no more nodes than it may have."""
     most = spec.nodes.max_count
@@ -167,13 +186,13 @@ def spot_price_digits(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
 
 
 @rule("spot-evicted", "info", cloud="azure", reference="https://learn.microsoft.com/azure/virtual-machines/spot-vms")
-def spot_evicted(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+def spot_evicted(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """Azure takes spot nodes back after half a minute's notice; the disk decides what is left of one."""
     if facts.capacity.purchase == "spot":
         left = "deleted" if facts.capacity.eviction == "delete" else "deallocated, and its disk and quota stay"
         message = (
             "Azure takes spot nodes back with 30 seconds' notice at best (a Preempt event among the metadata "
-            f"service's scheduled events); such a node is {left}"
+            f"service's scheduled events){_written(spec, facts)}; such a node is {left}"
         )
         again = "`pulumi up --refresh` asks for the missing nodes again"
         if facts.capacity.eviction == "deallocate":
@@ -195,16 +214,34 @@ def spot_price_too_low(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.spot.max_price", message, f"write {price.usd} or more, or leave max_price out")
 
 
+@rule("spot-taken-back", "info", cloud="aws", reference=SPOT_NOTICE)
+def spot_taken_back(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """EC2 takes spot nodes back after two minutes' notice, those of an elastic group as well."""
+    if facts.capacity.purchase == "spot" and not facts.capacity.gang:
+        message = (
+            f"EC2 takes spot nodes back with two minutes' notice{_written(spec, facts)}; the group asks for others"
+        )
+        yield Fault("nodes.purchase", message, "save often, and let the job go on with the nodes that are left")
+
+
 @rule("spot-gang-not-mended", "info", cloud="aws", reference=FLEETS)
-def spot_gang_not_mended(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+def spot_gang_not_mended(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """A spot gang is launched once; EC2 takes nodes back after two minutes' notice and nothing starts others."""
     if facts.capacity.purchase == "spot" and facts.capacity.gang:
         message = (
-            "EC2 takes spot nodes back with two minutes' notice, and a gang is launched once: nothing starts a node in "
-            "the place of a lost one, and another count launches all anew"
+            f"EC2 takes spot nodes back with two minutes' notice{_written(spec, facts)}, and a gang is launched once: "
+            "nothing starts a node in the place of a lost one, and another count launches all anew"
         )
         fix = (
             "keep checkpoints under two minutes; a run with --refresh tells of lost nodes, and `pulumi up --replace` "
             "of the fleet launches all again"
         )
         yield Fault("nodes.purchase", message, fix)
+
+
+def _written(spec: AnySpec, facts: Facts) -> str:
+    """What the filesystem takes in the notice, where the size of a checkpoint is not said."""
+    notice, lustre = notice_of(spec), facts.lustre
+    if notice is None or lustre is None or spec.storage.objects.checkpoints.size is not None:
+        return ""
+    return f", in which the filesystem takes {written_in(notice, lustre.throughput_mbps):,} GiB at best"

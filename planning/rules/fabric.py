@@ -8,7 +8,7 @@ from planning import catalog
 from planning.catalog.records import AwsNodeType, AzureNodeType
 from planning.facts.derive import Facts
 from planning.findings import shown
-from planning.rules.registry import AnySpec, Fault, rule
+from planning.rules.registry import AnySpec, Fault, refused_by, rule
 
 INFINIBAND = "https://learn.microsoft.com/azure/virtual-machines/setup-infiniband"
 EFA_TYPES = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
@@ -33,7 +33,7 @@ def node_type_unknown(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     )
 
 
-@rule("no-fabric-for-several-nodes", "error", reference=EFA_TYPES)
+@rule("no-fabric-for-several-nodes", "error", reference={"aws": EFA_TYPES, "azure": INFINIBAND})
 def no_fabric_for_several_nodes(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """Several nodes need a fabric: EFA on AWS, RDMA over InfiniBand on Azure."""
     if facts.node is None or spec.nodes.count == 1 or facts.fabric.kind != "ethernet":
@@ -46,6 +46,15 @@ def no_fabric_for_several_nodes(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         f"{spec.nodes.type} has no {kind}, and {spec.nodes.count} nodes would talk over plain Ethernet",
         fix,
     )
+
+
+@rule("no-gpudirect", "info", cloud="aws", reference=EFA_TYPES)
+def no_gpudirect(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """EFA of the smaller types does not reach GPU memory, which training across nodes feels."""
+    node = facts.node
+    if isinstance(node, AwsNodeType) and node.efa and not node.gpudirect and spec.nodes.count > 1:
+        message = f"EFA of {node.name} does not read GPU memory (GPUDirect RDMA): all between nodes goes by the host's"
+        yield Fault("nodes.type", message, "take a type such as p5.48xlarge for training across nodes")
 
 
 @rule("twin-without-infiniband", "error", cloud="azure", reference=INFINIBAND)
@@ -69,7 +78,7 @@ def more_nodes_than_a_fabric(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
             f"{nodes} nodes are more than the {most} of one scale set with a single placement group "
             f"({ticket} after a support ticket), and InfiniBand does not cross scale sets"
         )
-        fix = f"write {most} or fewer"
+        fix = f"write {most} or fewer, or make islands: one stack each, and plain TCP between them"
         if nodes <= ticket:
             fix += "; where a ticket has raised the limit, waive more-nodes-than-a-fabric with its number"
         yield Fault("nodes.count", message, fix)
@@ -123,7 +132,7 @@ def infiniband_without_placement(spec: AnySpec, facts: Facts) -> Iterator[Fault]
     ):
         message = (
             "without a single placement group a scale set does not support InfiniBand: "
-            "nodes land in separate partitions"
+            f"nodes land in separate partitions ({refused_by('rdma-scale-set-split')})"
         )
         yield Fault("nodes.placement", message, "write cluster, or leave nodes.placement out")
 
@@ -138,5 +147,8 @@ def efa_without_placement(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """EFA between nodes that are not placed together works, but may be slower."""
     unplaced = spec.nodes.placement == "none" and spec.nodes.purchase in ("on-demand", "spot")
     if isinstance(facts.node, AwsNodeType) and facts.fabric.kind == "efa" and spec.nodes.count > 1 and unplaced:
-        message = "EFA nodes without a placement group may be far apart, and collectives wait for the slowest pair"
+        message = (
+            "EFA nodes without a placement group may be far apart, and collectives wait for the slowest pair "
+            f"({refused_by('efa-nodes-without-placement')})"
+        )
         yield Fault("nodes.placement", message, "write cluster, or leave nodes.placement out")

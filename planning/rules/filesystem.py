@@ -19,6 +19,7 @@ FSX = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-file-system.htm
 FSX_EFA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
 FSX_METADATA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html"
 AMLFS = "https://learn.microsoft.com/azure/azure-managed-lustre/create-file-system-portal"
+TIERS = {"aws": FSX, "azure": AMLFS}
 METADATA_IOPS = (1500, 3000, 6000, *range(12000, 192001, 12000))
 """Source: FSx for Lustre API reference, metadata configuration."""
 MOST_EFA_CONNECTIONS = 1024
@@ -30,7 +31,7 @@ def _tiers(lustre: Lustre) -> str:
     return ", ".join(str(t.mbps_per_tib) for t in lustre.tiers)
 
 
-@rule("throughput-not-sold", "error", reference=FSX, waivable=False)
+@rule("throughput-not-sold", "error", reference=TIERS, waivable=False)
 def throughput_not_sold(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """The throughput is a tier that the cloud sells."""
     lustre, wanted = facts.lustre, spec.storage.filesystem
@@ -53,7 +54,7 @@ def throughput_of_scratch(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         )
 
 
-@rule("throughput-chosen", "info", reference=FSX)
+@rule("throughput-chosen", "info", reference=TIERS)
 def throughput_chosen(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """Where no tier is asked for, the chosen one is said."""
     if facts.lustre and facts.lustre.throughput_is_default and facts.lustre.tier:
@@ -64,7 +65,7 @@ def throughput_chosen(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         yield Fault("storage.filesystem.throughput_per_tib", message, "write the tier that you want")
 
 
-@rule("capacity-not-sold", "error", reference=FSX, waivable=False)
+@rule("capacity-not-sold", "error", reference=TIERS, waivable=False)
 def capacity_not_sold(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """The capacity is a step of its tier."""
     lustre = facts.lustre
@@ -209,6 +210,24 @@ def scratch_without_link(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
             "scratch storage is not replicated, and nothing exports it to the bucket",
             "write storage.objects.link: true, or deployment: persistent",
         )
+
+
+@rule(
+    "backups-off",
+    "warning",
+    cloud="aws",
+    reference="https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html",
+)
+def backups_off(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Persistent storage that nothing exports has backups, or what a mistake deletes is gone."""
+    wanted = spec.storage.filesystem
+    if not isinstance(wanted, AwsFilesystem) or facts.lustre is None or wanted.deployment == "scratch":
+        return
+    if wanted.backup_days == 0 and not spec.storage.objects.link:
+        message = (
+            "no daily backup is made, and nothing exports the files: one wrong command on a node, and they are gone"
+        )
+        yield Fault("storage.filesystem.backup_days", message, "write 7, or storage.objects.link: true")
 
 
 @rule("efa-connections-exceeded", "warning", cloud="aws", reference=FSX_EFA)

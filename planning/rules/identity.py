@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from planning import catalog
+from planning.azureids import GUID
 from planning.facts.derive import Facts
 from planning.findings import near, shown
 from planning.rules.registry import AnySpec, Fault, rule
@@ -95,6 +96,56 @@ def zone_of_other_region(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         where = f"is a zone of {home}" if home else "is no zone of it"
         fix = f"write a zone that begins with {region.zone_prefix}-" + (f", or region: {home}" if home else "")
         yield Fault("zone", f"the cluster is in {spec.region}, and {spec.zone} {where}", fix)
+
+
+@rule(
+    "zone-to-opt-in",
+    "info",
+    cloud="aws",
+    reference="https://docs.aws.amazon.com/local-zones/latest/ug/getting-started.html",
+)
+def zone_to_opt_in(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """A Local Zone is closed to an account until it opts in."""
+    found = ZONE_ID.fullmatch(spec.zone or "")
+    if found and found[2]:
+        place = re.sub(r"(\d+)$", r"-\1", found[2])
+        message = f"{spec.zone} is a Local Zone, which an account has to opt into before anything can be made there"
+        command = "aws ec2 modify-availability-zone-group --opt-in-status opted-in"
+        yield Fault("zone", message, f"if that is not done: {command} --group-name {spec.region}{place}")
+
+
+@rule(
+    "zone-left-open",
+    "info",
+    cloud="azure",
+    reference="https://learn.microsoft.com/azure/reliability/availability-zones-overview",
+)
+def zone_left_open(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Nodes and filesystem are in one zone, where the region has zones."""
+    if spec.zone is None and facts.lustre is not None:
+        message = "without a zone, nodes and Managed Lustre may land in different ones, and all they exchange crosses"
+        command = f"az vm list-skus --location {spec.region} --size {spec.nodes.type} --zone"
+        yield Fault("zone", message, f"write a zone that offers the size: {command}")
+
+
+@rule(
+    "of-other-subscription",
+    "warning",
+    cloud="azure",
+    reference="https://learn.microsoft.com/azure/role-based-access-control/scope-overview",
+)
+def of_other_subscription(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """What exists already is in the cluster's subscription, or its owner lets the cluster's deployer in."""
+    said = {
+        "nodes.reservation": facts.capacity.reservation,
+        "storage.filesystem.existing": spec.storage.filesystem.existing if spec.storage.filesystem else None,
+        "storage.objects.existing": spec.storage.objects.existing,
+    }
+    for path, value in said.items():
+        found = re.match(rf"/subscriptions/({GUID})/", value or "", re.IGNORECASE)
+        if found and spec.account and found[1].lower() != spec.account.lower():
+            message = f"this is in subscription {found[1]}, and the cluster in {spec.account}"
+            yield Fault(path, message, "see that who deploys has rights there, or write one of the cluster's own")
 
 
 @rule(

@@ -1,4 +1,4 @@
-"""Rules about what a node boots: its image, its root disk and the set-up that it runs."""
+"""Rules about what a node boots: its image and its root disk. What it then runs: `setup`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,18 @@ from planning.rules.registry import AnySpec, Fault, rule
 
 HPC_IMAGES = "https://github.com/Azure/azhpc-images"
 DEPRECATION = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ami-deprecate.html"
-DISK_SIZES = "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateEbsBlockDeviceRequest.html"
-USER_DATA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html"
+DISK_SIZES = {
+    "aws": "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateEbsBlockDeviceRequest.html",
+    "azure": "https://learn.microsoft.com/azure/virtual-machines/managed-disks-overview",
+}
 AWS_IMAGE = re.compile(r"ami-[0-9a-z]+|/[\w./-]+")
 AZURE_IMAGE = re.compile(r"[^:\s]+(:[^:\s]+){3}")
 WINDOWS = re.compile(r"windows", re.IGNORECASE)
-MOST_SETUP_BYTES = {"aws": 8 << 10, "azure": 32 << 10}
-"""What the project's own first boot leaves of user data: 16 KiB on EC2, 64 KiB in base64 on Azure."""
 LONGEST_UNASKED_DAYS = 180
 """Base images are released about every month; half a year without one is half a year of security fixes."""
 UPDATE = "run `gpu-clusters images --update`"
 MOST_ROOT_GIB = {"aws": 65536, "azure": 4095}
 """A gp3 volume (EC2 API reference, EbsBlockDevice); an OS disk (Azure documentation, managed disks overview)."""
-INDENTATION = 5
-"""Bytes that user data spends on each line: four blanks and the line's end."""
 
 
 class Mark(NamedTuple):
@@ -93,7 +91,7 @@ def image_is_windows(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.image", message, "leave nodes.image out")
 
 
-@rule("image-not-pinned", "warning", reference=HPC_IMAGES)
+@rule("image-not-pinned", "warning", reference={"aws": "docs/aws.md", "azure": HPC_IMAGES})
 def image_not_pinned(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """An image called latest changes under the cluster: kernel, driver and Lustre client no longer match."""
     image = spec.nodes.image or ""
@@ -180,21 +178,3 @@ def root_disk_too_large(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         disk = "a gp3 volume" if spec.cloud == "aws" else "an OS disk"
         message = f"{spec.nodes.root_disk}GiB is more than {disk} can have, which is {most:,} GiB"
         yield Fault("nodes.root_disk", message, f"write {most}GiB or less; data belong on the filesystem")
-
-
-@rule("setup-file-unusable", "error", reference="docs/spec.md", waivable=False)
-def setup_file_unusable(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
-    """A set-up file lies beside the stack file and is text."""
-    if facts.setup.problem:
-        fix = "put the file beside the stack file, or write a list of shell lines"
-        yield Fault("nodes.setup", facts.setup.problem, fix)
-
-
-@rule("setup-too-long", "error", reference=USER_DATA)
-def setup_too_long(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
-    """The set-up travels in user data, whose size the clouds limit."""
-    size = sum(len(line.encode("utf-8", "replace")) + INDENTATION for line in facts.setup.lines)
-    most = MOST_SETUP_BYTES[spec.cloud]
-    if size > most:
-        message = f"the set-up takes {size:,} bytes of the nodes' user data, which has room for {most:,}"
-        yield Fault("nodes.setup", message, "keep the script in the bucket or on the filesystem, and call it from here")

@@ -13,7 +13,10 @@ from planning.findings import shown
 from planning.rules.registry import AnySpec, Fault, rule
 from planning.spec import AwsExistingNetwork, AwsFilesystem
 
-FSX_ACCESS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"
+LUSTRE_ACCESS = {
+    "aws": "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html",
+    "azure": "https://learn.microsoft.com/azure/azure-managed-lustre/amlfs-prerequisites",
+}
 FSX_EFA = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
 FSX_ID = re.compile(r"fs-[0-9a-f]{8,}")
 OF_A_NEW_ONE = (
@@ -78,7 +81,7 @@ def existing_filesystem_settings(spec: AnySpec, _facts: Facts) -> Iterator[Fault
             yield Fault(f"storage.filesystem.{field}", message, f"remove {field}, or remove existing")
 
 
-@rule("existing-filesystem-apart", "warning", reference=FSX_ACCESS)
+@rule("existing-filesystem-apart", "warning", reference=LUSTRE_ACCESS)
 def existing_filesystem_apart(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """The nodes reach an existing filesystem: they are in its VPC, and in a security group that it lets in."""
     existing = spec.storage.filesystem.existing if spec.storage.filesystem else None

@@ -21,16 +21,26 @@ LARGEST_NETWORK = {"aws": 16, "azure": 8}
 """Prefix of the largest network. Source: VPC user guide, VPC CIDR blocks; Azure documentation, VNet FAQ."""
 SHARED = IPv4Network("100.64.0.0/10")
 """Carrier-grade NAT (RFC 6598), which clusters use as if it were private."""
+DOCKER_NETWORK = IPv4Network("172.17.0.0/16")
 NO_NETWORKS = tuple(map(IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4")))
 """This host, loopback, link-local with the metadata services, multicast."""
+PLATFORM_OF_AZURE = IPv4Network("168.63.129.16/32")
+"""Where Azure's own name server and health probes are, on every network."""
 FLOW_LOGS = "https://learn.microsoft.com/azure/network-watcher/vnet-flow-logs-overview"
-VPC_LIMITS = "https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html"
+SUBNETS = {
+    "aws": "https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html",
+    "azure": "https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq",
+}
+NETWORK_LIMITS = {
+    "aws": "https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html",
+    "azure": "https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq",
+}
 
 
 @rule(
     "network-too-small",
     "error",
-    reference="https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html",
+    reference=SUBNETS,
     waivable=False,
 )
 def network_too_small(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
@@ -86,7 +96,7 @@ def _one_address(plan: AddressPlan) -> str:
     return ", or nodes.interfaces: efa-only, which takes one address a node" if plan.per_node > 1 else ""
 
 
-@rule("network-outside-limits", "error", reference=VPC_LIMITS, waivable=False)
+@rule("network-outside-limits", "error", reference=NETWORK_LIMITS, waivable=False)
 def network_outside_limits(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """The size of the network is one that the cloud takes."""
     largest = LARGEST_NETWORK[spec.cloud]
@@ -103,15 +113,18 @@ def network_outside_limits(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
 @rule(
     "network-not-for-hosts",
     "error",
-    reference="https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq",
+    reference=NETWORK_LIMITS,
 )
-def network_not_for_hosts(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+def network_not_for_hosts(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """The network holds no addresses that mean something else everywhere."""
     cidr = facts.network.cidr
-    if held := next((network for network in NO_NETWORKS if cidr.overlaps(network)), None):
+    kept = (*NO_NETWORKS, PLATFORM_OF_AZURE) if spec.cloud == "azure" else NO_NETWORKS
+    if held := next((network for network in kept if cidr.overlaps(network)), None):
         message = (
             f"{cidr} holds addresses of {held}, which stands for the host itself, link-local services or multicast"
         )
+        if held == PLATFORM_OF_AZURE:
+            message = f"{cidr} holds {held.network_address}, which is Azure's own name server on every network"
         yield Fault("network.cidr", message, "write 10.40.0.0/16 or another private network")
 
 
@@ -128,6 +141,17 @@ def network_public(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
 
 def is_private(network: IPv4Network) -> bool:
     return network.is_private or network.subnet_of(SHARED)
+
+
+@rule("network-of-docker", "warning", reference="https://docs.docker.com/engine/network/drivers/bridge/")
+def network_of_docker(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Docker, which the images carry, keeps 172.17.0.0/16 on each node for its bridge."""
+    if spec.network.existing is None and facts.network.cidr.overlaps(DOCKER_NETWORK):
+        message = (
+            f"{facts.network.cidr} overlaps {DOCKER_NETWORK}, Docker's bridge on each node: what has such an address "
+            "outside is not reached from it"
+        )
+        yield Fault("network.cidr", message, "write 10.40.0.0/16 or 172.20.0.0/16")
 
 
 @rule(

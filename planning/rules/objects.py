@@ -1,16 +1,17 @@
-"""Rules about the bucket or storage account, and about what destroy does with data."""
+"""Rules about the bucket or storage account, and about what destroy does with data. Its lifecycle: `checkpoints`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from planning import catalog
 from planning.azureids import example
 from planning.facts.derive import Facts
 from planning.facts.storage import LOG_CONTAINER, existing_container
 from planning.findings import LONGEST_SHOWN, shown
 from planning.names import SHARED_KEY_TAG
-from planning.rules.registry import AnySpec, Fault, rule
+from planning.rules.registry import AnySpec, Fault, refused_by, rule
 from planning.spec import AwsFilesystem, AzureObjects
 
 BUCKET = re.compile(
@@ -22,8 +23,11 @@ AMLFS_LINK = "https://learn.microsoft.com/azure/azure-managed-lustre/amlfs-prere
 AMLFS_JOBS = "https://learn.microsoft.com/azure/azure-managed-lustre/auto-export"
 S3_NAMES = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"
 ACCOUNT_NAMES = "https://learn.microsoft.com/azure/storage/common/storage-account-overview#storage-account-name"
+READ_ELSEWHERE = {
+    "aws": "https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html",
+    "azure": "https://learn.microsoft.com/azure/storage/common/storage-network-security",
+}
 S3_LINKED = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html"
-S3_LIFECYCLE = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html"
 
 
 @rule("bucket-name", "error", cloud="aws", reference=S3_NAMES, waivable=False)
@@ -45,6 +49,17 @@ def bucket_name(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
             f"S3 refuses the name {shown(name)}: 3 to 63 lower-case letters, digits, hyphens and single dots",
             fix,
         )
+
+
+@rule("bucket-name-with-dots", "warning", cloud="aws", reference=S3_NAMES)
+def bucket_name_with_dots(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """The certificate of S3 fits no bucket with a dot in its name."""
+    for field in ("name", "existing"):
+        name = getattr(spec.storage.objects, field)
+        if name is not None and "." in name and BUCKET.fullmatch(name):
+            message = f"S3's certificate does not fit {shown(name)} as a host name, so that many clients refuse it"
+            fix = f"write {name.replace('.', '-')}" if field == "name" else "copy to a bucket without dots"
+            yield Fault(f"storage.objects.{field}", message, fix)
 
 
 @rule("storage-account-name", "error", cloud="azure", reference=ACCOUNT_NAMES, waivable=False)
@@ -74,6 +89,21 @@ def existing_container_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         yield Fault("storage.objects.existing", message, f"write an id such as {CONTAINER_ID}")
 
 
+@rule("objects-named-for-other-region", "warning", reference=READ_ELSEWHERE)
+def objects_named_for_other_region(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """A store that exists is in the cluster's region, as far as its name tells."""
+    container = existing_container(spec)
+    name = container.account if container is not None else spec.storage.objects.existing
+    told = [region for region in catalog.regions(spec.cloud) if region in (name or "")]
+    if name is not None and told and spec.region not in name:
+        said = max(told, key=len)
+        message = (
+            f"{shown(name)} is called after {said}, and the cluster is in {spec.region}: reads between regions are "
+            "slow and paid by the GB, and a link is refused"
+        )
+        yield Fault("storage.objects.existing", message, f"write a store of {spec.region}, or region: {said}")
+
+
 @rule("objects-twice", "error", reference="docs/spec.md")
 def objects_twice(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Objects are in a new store or in an existing one."""
@@ -95,31 +125,6 @@ def existing_objects_settings(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         if getattr(objects.checkpoints, field) is not None:
             message = f"{shown(objects.existing)} is existing and used as it is: {field} would change its lifecycle"
             yield Fault(f"storage.objects.checkpoints.{field}", message, f"remove {field}, or remove existing")
-
-
-@rule("expired-before-cooled", "error", reference=S3_LIFECYCLE)
-def expired_before_cooled(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """Checkpoints are cooled before they are deleted."""
-    checkpoints = spec.storage.objects.checkpoints
-    cool, expire = checkpoints.cool_after_days, checkpoints.expire_after_days
-    if cool is not None and expire is not None and cool >= expire:
-        message = f"checkpoints are deleted after {expire} days and would be cooled after {cool}"
-        yield Fault(
-            "storage.objects.checkpoints.cool_after_days",
-            message,
-            f"write a day before {expire}, or leave cool_after_days out",
-        )
-
-
-@rule("cooled-by-intelligent-tiering", "info", cloud="aws", reference=S3_LIFECYCLE)
-def cooled_by_intelligent_tiering(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """Standard-IA takes objects only after 30 days; earlier cooling uses Intelligent-Tiering."""
-    cool = spec.storage.objects.checkpoints.cool_after_days
-    if cool is not None and cool < 30:
-        message = (
-            f"Standard-IA takes objects after 30 days only; at {cool} days checkpoints move to Intelligent-Tiering"
-        )
-        yield Fault("storage.objects.checkpoints.cool_after_days", message, "write 30 or more for Standard-IA")
 
 
 @rule("link-without-filesystem", "error", reference="docs/spec.md", waivable=False)
@@ -214,11 +219,14 @@ def link_imports_once(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
 
 
 @rule("destroy-deletes-data", "warning", reference="docs/spec.md")
-def destroy_deletes_data(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+def destroy_deletes_data(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """on_delete: delete lets `pulumi destroy` take the data with it."""
-    if spec.storage.on_delete == "delete":
-        yield Fault(
-            "storage.on_delete",
-            "`pulumi destroy` would delete file system and objects, and what is on them is lost",
-            "write protect or retain",
+    made = ["file system"] if facts.lustre is not None else []
+    if spec.storage.objects.existing is None:
+        made.append("objects")
+    if spec.storage.on_delete == "delete" and made:
+        message = (
+            f"`pulumi destroy` would delete {' and '.join(made)}, and what is there is lost "
+            f"({refused_by('data-store-unprotected')})"
         )
+        yield Fault("storage.on_delete", message, "write protect or retain")

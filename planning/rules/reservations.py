@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 from planning.azureids import example, resource_id
 from planning.catalog.records import AzureNodeType
@@ -15,6 +16,7 @@ from planning.spec import BuyBlock, Reserved
 
 RESERVATIONS_AWS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html"
 RESERVATIONS_AZURE = "https://learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview"
+RESERVATIONS = {"aws": RESERVATIONS_AWS, "azure": RESERVATIONS_AZURE}
 CAPACITY_BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
 IN_GROUPS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html"
 MOST_IN_A_BLOCK = 64
@@ -23,6 +25,8 @@ AWS_ID = re.compile(r"cr-[0-9a-f]+")
 OFFERING = re.compile(r"cb-[0-9a-z]+")
 AZURE_ID = resource_id("Microsoft.Compute", r"capacityReservationGroups/[\w.-]{1,80}")
 FUTURE_DATED = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-concepts.html"
+MOST_AHEAD = timedelta(weeks=8)
+"""Source: EC2 user guide, Capacity Blocks for ML."""
 LAST_DAYS = 7
 """Of a Capacity Block: its end is told so long before."""
 
@@ -37,7 +41,7 @@ def reservation_missing(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.reservation", message, f"write nodes.reservation: {example}")
 
 
-@rule("reservation-unused", "error", reference="https://github.com/aws/aws-parallelcluster/issues/4061")
+@rule("reservation-unused", "error", reference=RESERVATIONS)
 def reservation_unused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """A reservation is used only by nodes that are bought from it."""
     if spec.nodes.reservation is not None and spec.nodes.purchase not in FROM_RESERVATION:
@@ -48,7 +52,7 @@ def reservation_unused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.reservation", message, fix)
 
 
-@rule("reservation-not-an-id", "error", reference=RESERVATIONS_AWS)
+@rule("reservation-not-an-id", "error", reference=RESERVATIONS)
 def reservation_not_an_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """A reservation is named as its cloud names it."""
     reservation = spec.nodes.reservation
@@ -99,7 +103,7 @@ def placement_around_block(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
 
 @rule("placement-around-reservation", "error", cloud="aws", reference=IN_GROUPS)
 def placement_around_reservation(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
-    """A reservation that was made outside of a placement group can not be used in one."""
+    """A reservation serves the placement group that it was made in, or none where it was made in none."""
     reservation = spec.nodes.reservation
     in_group = isinstance(reservation, Reserved) and reservation.placement_group is not None
     if spec.nodes.purchase == "reserved" and spec.nodes.placement == "cluster" and not in_group:
@@ -109,6 +113,21 @@ def placement_around_reservation(spec: AnySpec, _facts: Facts) -> Iterator[Fault
         )
         fix = "leave nodes.placement out, or name the group that it was made in: nodes.reservation.placement_group"
         yield Fault("nodes.placement", message, fix)
+    if spec.nodes.purchase == "reserved" and spec.nodes.placement == "none" and in_group:
+        message = (
+            "the reservation was made in a placement group and serves launches into that group only: nodes outside of "
+            "it fail with InsufficientInstanceCapacity though reserved capacity is left"
+        )
+        yield Fault("nodes.placement", message, "leave nodes.placement out, or remove placement_group")
+
+
+@rule("reservation-group-on-azure", "warning", cloud="azure", reference=RESERVATIONS_AZURE)
+def reservation_group_on_azure(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
+    """Placement groups around reservations are AWS's; on Azure nothing is done with one."""
+    known = spec.nodes.reservation
+    if isinstance(known, Reserved) and known.placement_group is not None:
+        message = "a placement group goes with reservations of AWS, and nothing is done with it here"
+        yield Fault("nodes.reservation.placement_group", message, "remove it")
 
 
 @rule("reservation-in-single-group", "error", cloud="azure", reference=RESERVATIONS_AZURE)
@@ -119,7 +138,7 @@ def reservation_in_single_group(spec: AnySpec, _facts: Facts) -> Iterator[Fault]
         yield Fault("nodes.placement", message, "write none, or purchase: on-demand")
 
 
-@rule("reservation-too-small", "error", reference=RESERVATIONS_AWS)
+@rule("reservation-too-small", "error", reference=RESERVATIONS)
 def reservation_too_small(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """A reservation holds all the nodes that are asked of it."""
     known, most = spec.nodes.reservation, facts.capacity.most
@@ -128,7 +147,7 @@ def reservation_too_small(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.count", message, f"write {known.count} or fewer")
 
 
-@rule("reservation-partly-used", "warning", reference=RESERVATIONS_AWS)
+@rule("reservation-partly-used", "warning", reference=RESERVATIONS)
 def reservation_partly_used(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """Reserved instances are paid whether they are used or not."""
     known, most = spec.nodes.reservation, facts.capacity.most
@@ -137,7 +156,7 @@ def reservation_partly_used(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.count", message, f"write {known.count}, or make the reservation smaller")
 
 
-@rule("reservation-in-other-zone", "error", reference=RESERVATIONS_AWS)
+@rule("reservation-in-other-zone", "error", reference=RESERVATIONS)
 def reservation_in_other_zone(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Nodes start in the zone of their reservation."""
     known = spec.nodes.reservation
@@ -146,7 +165,7 @@ def reservation_in_other_zone(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         yield Fault("zone", message, f"write the same zone in both: AWS as a zone id, such as {spec.zone}")
 
 
-@rule("reservation-dates", "error", reference=CAPACITY_BLOCKS)
+@rule("reservation-dates", "error", reference={"aws": CAPACITY_BLOCKS, "azure": RESERVATIONS_AZURE})
 def reservation_dates(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """A reservation begins before it ends, and has not ended."""
     known = spec.nodes.reservation
@@ -182,6 +201,18 @@ def capacity_block_not_begun(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.reservation.start", message, f"run `pulumi up` again on {begins} after 11:30 UTC")
 
 
+@rule("capacity-block-too-far", "warning", cloud="aws", reference=CAPACITY_BLOCKS)
+def capacity_block_too_far(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """Capacity Blocks are sold for a start within eight weeks."""
+    begins = facts.capacity.begins
+    if begins is not None and begins > facts.today + MOST_AHEAD:
+        last = facts.today + MOST_AHEAD
+        message = f"the Capacity Block begins on {begins}, and AWS sells none that begin after {last}, 8 weeks from now"
+        yield Fault(
+            "nodes.reservation.start", message, "see what the block itself says: aws ec2 describe-capacity-blocks"
+        )
+
+
 @rule("capacity-block-ends", "warning", cloud="aws", reference=CAPACITY_BLOCKS)
 def capacity_block_ends(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """EC2 ends the nodes of a Capacity Block half an hour before its end."""
@@ -211,7 +242,7 @@ def offering_not_an_id(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.reservation.buy", message, "write an id such as cb-0123456789abcdef0")
 
 
-@rule("reservation-still-paid", "warning", reference=RESERVATIONS_AWS)
+@rule("reservation-still-paid", "warning", reference=RESERVATIONS)
 def reservation_still_paid(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Stopped nodes leave a reservation of one's own as it is, and paid."""
     if not spec.nodes.running and spec.nodes.purchase in FROM_RESERVATION:
@@ -219,7 +250,7 @@ def reservation_still_paid(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.running", message, "cancel the reservation, if it can be, or use it")
 
 
-@rule("purchase-without-block", "error", reference=CAPACITY_BLOCKS)
+@rule("purchase-without-block", "error", reference={"aws": CAPACITY_BLOCKS, "azure": RESERVATIONS_AZURE})
 def purchase_without_block(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Only Capacity Blocks are bought by offering."""
     if isinstance(spec.nodes.reservation, BuyBlock) and spec.nodes.purchase == "reserved":

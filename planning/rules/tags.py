@@ -12,6 +12,7 @@ from planning.rules.registry import AnySpec, Fault, rule
 
 AWS_TAGS = "https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html"
 AZURE_TAGS = "https://learn.microsoft.com/azure/azure-resource-manager/management/tag-resources"
+TAGS = {"aws": AWS_TAGS, "azure": AZURE_TAGS}
 LONGEST_KEY = 128
 LONGEST_VALUE = 256
 MOST_TAGS = 45
@@ -21,7 +22,7 @@ KEPT_BY_AZURE = ("azure", "microsoft", "windows")
 CLOUD_NAMES = {"aws": "AWS", "azure": "Azure"}
 
 
-@rule("tag-key-refused", "error", reference=AWS_TAGS)
+@rule("tag-key-refused", "error", reference=TAGS)
 def tag_key_refused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Tag keys keep to what every resource of the cloud takes."""
     for key in spec.tags:
@@ -40,7 +41,7 @@ def tag_key_refused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
             yield Fault(path, message, "shorten it" if key else "give it a name, or remove it")
 
 
-@rule("tag-value-refused", "error", reference=AWS_TAGS)
+@rule("tag-value-refused", "error", reference=TAGS)
 def tag_value_refused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """Tag values keep to what every resource of the cloud takes."""
     for key, value in spec.tags.items():
@@ -52,13 +53,13 @@ def tag_value_refused(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
             yield Fault(f"tags.{key}", message, f"write - in place of {found[0]}")
 
 
-@rule("tag-twice", "error", reference=AZURE_TAGS)
+@rule("tag-twice", "error", reference=TAGS)
 def tag_twice(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """A tag is given once, and is none that the project sets itself. Azure does not tell cases apart."""
     same = str.casefold if spec.cloud == "azure" else str
     ours = {same(key) for key in OUR_TAGS[spec.cloud]}
     seen: dict[str, str] = {}
-    for key in spec.tags:
+    for key in sorted(spec.tags):
         first = seen.setdefault(same(key), key)
         if first != key:
             message = f"Azure takes tag keys without regard to case, so {shown(key)} and {shown(first)} are the same"
@@ -67,7 +68,7 @@ def tag_twice(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
             yield Fault(f"tags.{key}", f"the project sets the tag {key} itself", "remove it, or choose another key")
 
 
-@rule("tags-too-many", "error", reference=AWS_TAGS)
+@rule("tags-too-many", "error", reference=TAGS)
 def tags_too_many(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """A resource takes 50 tags on either cloud."""
     if len(spec.tags) > MOST_TAGS:

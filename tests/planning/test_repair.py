@@ -79,7 +79,7 @@ LEGAL: dict[str, list[Any]] = {
     "nodes.interfaces": ["efa"],
     "nodes.image": ["ami-0", "/aws/service/x/arm64/latest/id"],
     "nodes.root_disk": ["20GiB"],
-    "nodes.setup": [["true"], "missing.sh"],
+    "nodes.setup": [["true"], ["apt-get install cuda", "export NCCL_NET=Socket"], "missing.sh"],
     "network.cidr": ["10.0.0.0/8", "10.0.0.0/24", "8.8.0.0/16"],
     "network.egress": ["none"],
     "storage.filesystem": [None],
@@ -95,6 +95,7 @@ LEGAL: dict[str, list[Any]] = {
     "storage.objects.link": [True],
     "storage.objects.checkpoints.cool_after_days": [..., 7, 200],
     "storage.objects.checkpoints.expire_after_days": [..., 8],
+    "storage.objects.checkpoints.size": ["100GiB", "40TiB"],
     "storage.on_delete": ["delete"],
     "access.ssh_public_key": ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGYJof/1iH++8qxPpbhtnQUO+mx0DBoHjXtumkz6IfKM"],
     "access.ssh_from": [["0.0.0.0/0"], ["10.0.0.0/8", "10.0.0.0/8"]],
@@ -121,6 +122,7 @@ breaks = st.dictionaries(st.sampled_from([*LEGAL, *SECTIONS]), st.sampled_from(B
 
 @settings(max_examples=150, deadline=None)
 @given(legal=legal_changes(), broken=breaks)
+@example(legal={"network.egress": "none", "nodes.image": "ami-0"}, broken={"nodes.image": [1]})
 @example(legal={"storage.objects.link": True}, broken={"storage.filesystem": "a typo in the key"})
 def test_no_rule_says_of_a_broken_spec_what_it_does_not_say_of_the_whole(
     legal: dict[str, Any], broken: dict[str, Any], assessed: Assessed, spec_of: Any

@@ -14,6 +14,7 @@ from planning.facts.imagerecord import FILE, ImageRecord, render
 from planning.plan import Assessment
 from planning.rules import RULES
 from planning.rules.registry import Fault, rule
+from tests.sshkeys import rsa_key
 
 TODAY = date(2026, 11, 30)
 GB200, GB300 = "p6e-gb200.36xlarge", "Standard_ND128isr_GB300_v6"
@@ -56,6 +57,27 @@ OWN_CONTAINER = f"{AZURE_GROUP}/Microsoft.Storage/storageAccounts/researchdata/b
 PRINCIPAL = "44444444-4444-4444-4444-444444444444"
 LINK = {"link": True, "link_principal": PRINCIPAL}
 AZURE_LINKED = {f"storage.objects.{field}": value for field, value in LINK.items()}
+OTHER = "fedcba98-89ab-cdef-0123-456789abcdef"
+CHECKPOINT = "storage.objects.checkpoints"
+BRIEFLY = f"warning cooled-too-briefly {CHECKPOINT}.cool_after_days"
+NOT_MENDED = "info spot-gang-not-mended nodes.purchase"
+TAKEN_BACK = "info spot-taken-back nodes.purchase"
+TO_OPT_IN = "info zone-to-opt-in zone"
+BY_THE_HOST = "info no-gpudirect nodes.type"
+SECRET_LINES = tuple(
+    line.replace("*", "Q" * 40)
+    for line in (
+        f"export AWS_ACCESS_KEY_ID={'AKIA'}{'Q' * 16}",
+        "git clone https://ghp_*@github.com/acme/train.git",
+        "hf auth login --token hf_*",
+        "echo '-----BEGIN OPENSSH PRIVATE KEY-----' > /root/.ssh/id",
+        "curl 'https://research.blob.core.windows.net/data/x?sv=2024-01-01&sig=*'",
+        "WANDB_API_KEY=*",
+        "pip install --index-url https://me:*@pypi.example.com/simple train",
+        "export DB_PASSWORD='*'",
+        "curl -H 'Authorization: Bearer *' https://api.example.com",
+    )
+)
 OF_LINK = {"warning link-takes-shared-keys storage.objects.link", "info link-imports-once storage.objects.link"}
 
 
@@ -98,12 +120,12 @@ TABLE: dict[str, list[Row]] = {
     ],
     "purchase-not-offered": [
         Row("aws", {**BLOCK, "nodes.type": "g5.48xlarge"}, {
-            "error purchase-not-offered nodes.purchase",
+            "error purchase-not-offered nodes.purchase", BY_THE_HOST,
         }),
         Row("aws", {**RESERVED, "nodes.type": GB200, "nodes.count": 18, "zone": "use1-dfw2-az1"}, {
-            "error purchase-not-offered nodes.purchase",
+            "error purchase-not-offered nodes.purchase", TO_OPT_IN,
         }),
-        Row("aws", {**IN_DALLAS, "nodes.count": 18}, FINE),
+        Row("aws", {**IN_DALLAS, "nodes.count": 18}, {TO_OPT_IN}),
         Row("azure", {"nodes.purchase": "spot"}, {"info spot-evicted nodes.purchase"}),
     ],
     "reservation-missing": [
@@ -157,6 +179,15 @@ TABLE: dict[str, list[Row]] = {
             **RESERVED, "nodes.placement": "cluster", "nodes.reservation": {"id": "cr-0", "placement_group": "g"},
         }, FINE),
         Row("aws", {**RESERVED, "nodes.placement": "none"}, FINE),
+        Row("aws", {
+            **RESERVED, "nodes.placement": "none", "nodes.reservation": {"id": "cr-0", "placement_group": "g"},
+        }, {"error placement-around-reservation nodes.placement"}),
+    ],
+    "reservation-group-on-azure": [
+        Row("azure", {**NC_RESERVED, "nodes.reservation": {"id": GROUP, "placement_group": "g"}}, {
+            "warning reservation-group-on-azure nodes.reservation.placement_group",
+        }),
+        Row("azure", {**NC_RESERVED, "nodes.reservation": {"id": GROUP, "count": 1}}, FINE),
     ],
     "reservation-in-single-group": [
         Row("azure", {**NC_RESERVED, "nodes.placement": "cluster"}, {
@@ -173,6 +204,11 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"nodes.count": 1001, "nodes.purchase": "spot"}, {
             "error gang-above-limit nodes.count", "info spot-gang-not-mended nodes.purchase", MANY,
         }),
+    ],
+    "gang-of-reserved": [
+        Row("aws", {**RESERVED, "nodes.start": "gang"}, {"info gang-of-reserved nodes.start"}),
+        Row("aws", {**BLOCK, "nodes.start": "gang"}, {"info gang-of-reserved nodes.start"}),
+        Row("aws", {"nodes.start": "gang"}, FINE),
     ],
     "max-count-unused": [
         Row("aws", {"nodes.max_count": 32}, {"error max-count-unused nodes.max_count"}),
@@ -238,7 +274,12 @@ TABLE: dict[str, list[Row]] = {
     ],
     "spot-gang-not-mended": [
         Row("aws", {"nodes.purchase": "spot"}, {"info spot-gang-not-mended nodes.purchase"}),
-        Row("aws", {"nodes.purchase": "spot", "nodes.start": "elastic"}, {"info elastic-start nodes.start"}),
+        Row("aws", {"nodes.purchase": "spot", "nodes.start": "elastic"}, {AS_THEY_COME, TAKEN_BACK}),
+    ],
+    "spot-taken-back": [
+        Row("aws", {"nodes.purchase": "spot", "nodes.start": "elastic"}, {AS_THEY_COME, TAKEN_BACK}),
+        Row("aws", {"nodes.purchase": "spot"}, {NOT_MENDED}),
+        Row("aws", {"nodes.start": "elastic"}, {AS_THEY_COME}),
     ],
     "reservation-too-small": [
         Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "count": 15}}, {
@@ -285,6 +326,15 @@ TABLE: dict[str, list[Row]] = {
         }),
         Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-11-30"}}, FINE),
     ],
+    "capacity-block-too-far": [
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2027-01-26"}}, {
+            "warning capacity-block-too-far nodes.reservation.start",
+            "warning capacity-block-not-begun nodes.reservation.start",
+        }),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2027-01-25"}}, {
+            "warning capacity-block-not-begun nodes.reservation.start",
+        }),
+    ],
     "capacity-block-ends": [
         Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "end": "2026-12-07"}}, {
             "warning capacity-block-ends nodes.reservation.end",
@@ -305,8 +355,8 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"access.bastion": False}, FINE),
     ],
     "ultraserver-size": [
-        Row("aws", {**IN_DALLAS, "nodes.count": 16}, {"error ultraserver-size nodes.count"}),
-        Row("aws", {**IN_DALLAS, "nodes.count": 9}, FINE),
+        Row("aws", {**IN_DALLAS, "nodes.count": 16}, {"error ultraserver-size nodes.count", TO_OPT_IN}),
+        Row("aws", {**IN_DALLAS, "nodes.count": 9}, {TO_OPT_IN}),
     ],
     "no-atomic-start": [
         Row("azure", {"nodes.start": "gang"}, {"info no-atomic-start nodes.start"}),
@@ -321,7 +371,12 @@ TABLE: dict[str, list[Row]] = {
         Row("azure", {**NC, "nodes.count": 2}, {"error no-fabric-for-several-nodes nodes.type"}),
         Row("azure", {"nodes.type": "Standard_ND96is_H100_v5"}, {"error no-fabric-for-several-nodes nodes.type"}),
         Row("azure", NC, FINE),
-        Row("aws", {"nodes.type": "g5.48xlarge", "nodes.count": 2}, FINE),
+        Row("aws", {"nodes.type": "g5.48xlarge", "nodes.count": 2}, {BY_THE_HOST}),
+    ],
+    "no-gpudirect": [
+        *(Row("aws", {"nodes.type": name}, {BY_THE_HOST}) for name in ("g5.48xlarge", "g6e.48xlarge", "p5.4xlarge")),
+        Row("aws", {"nodes.type": "g5.48xlarge", "nodes.count": 1}, FINE),
+        Row("aws", {"nodes.type": "p4d.24xlarge"}, FINE),
     ],
     "twin-without-infiniband": [
         Row("azure", {"nodes.type": "Standard_ND96is_H100_v5", "nodes.count": 1}, {
@@ -462,6 +517,77 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"nodes.setup": ["x" * 8187]}, FINE),
         Row("azure", {"nodes.setup": [":"] * 5461}, FINE),
     ],
+    "fabric-off-in-setup": [
+        *(
+            Row("azure", {"nodes.setup": ["true", line]}, {"warning fabric-off-in-setup nodes.setup.1"})
+            for line in (
+                "export NCCL_IB_DISABLE=1", 'echo "NCCL_NET = Socket" >> /etc/nccl.conf', "NCCL_P2P_DISABLE=1 ./run",
+                "export NCCL_IB_HCA=mlx5_an0",
+            )
+        ),
+        *(
+            Row("aws", {"nodes.setup": [line]}, {"warning fabric-off-in-setup nodes.setup.0"})
+            for line in ("export FI_PROVIDER='tcp'", "NCCL_NET_PLUGIN=none", "NCCL_NET=Socket", "NCCL_P2P_DISABLE=1")
+        ),
+        Row("azure", {"nodes.setup": ["# export NCCL_IB_DISABLE=1", "export NCCL_IB_DISABLE=0"]}, FINE),
+        Row("azure", {"nodes.setup": ["export NCCL_IB_HCA=mlx5_ib", "export NCCL_DEBUG=INFO"]}, FINE),
+        Row("azure", {**NC, "nodes.setup": ["export NCCL_IB_DISABLE=1"]}, FINE),
+        Row("aws", {"nodes.setup": ["export FI_PROVIDER=efa NCCL_IB_DISABLE=1"]}, FINE),
+    ],
+    "fabric-tuned-in-setup": [
+        *(
+            Row("aws", {"nodes.setup": [line]}, {"warning fabric-tuned-in-setup nodes.setup.0"})
+            for line in (
+                "export NCCL_ALGO=Tree", "NCCL_PROTO=simple", "FI_EFA_FORK_SAFE=1", "export RDMAV_FORK_SAFE=1",
+                "export FI_EFA_USE_DEVICE_RDMA=1",
+            )
+        ),
+        Row("azure", {"nodes.setup": ["export NCCL_ALGO=Ring"]}, FINE),
+        Row("aws", {"nodes.setup": ["export FI_EFA_USE_HUGE_PAGE=0"]}, FINE),
+    ],
+    "driver-replaced-in-setup": [
+        *(
+            Row(cloud, {"nodes.setup": [line]}, {"warning driver-replaced-in-setup nodes.setup.0"})
+            for cloud in ("aws", "azure")
+            for line in (
+                "apt-get install -y nvidia-driver-550", "apt install cuda", "sh NVIDIA-Linux-x86_64-570.86.15.run",
+                "dnf -y install cuda-drivers", "./mlnxofedinstall --force", "sudo ubuntu-drivers autoinstall",
+                "cd aws-efa-installer && ./efa_installer.sh -y",
+            )
+        ),
+        Row("aws", {"nodes.image": AMI, "nodes.setup": ["apt-get install -y nvidia-driver-550"]}, FINE),
+        Row("aws", {"nodes.setup": ["apt-get install -y cuda-toolkit-12-8 htop nvidia-container-toolkit"]}, FINE),
+    ],
+    "upgrade-in-setup": [
+        *(
+            Row("azure", {"nodes.setup": [line]}, {"warning upgrade-in-setup nodes.setup.0"})
+            for line in (
+                "apt-get update && apt-get -y upgrade", "apt dist-upgrade -y", "yum update -y",
+                "dnf -y upgrade && true", "do-release-upgrade", "apt-get install -y unattended-upgrades",
+                "sudo unattended-upgrade -d", "apt-get install linux-image-generic",
+            )
+        ),
+        Row("azure", {"nodes.setup": [
+            "apt-get update", "systemctl disable --now unattended-upgrades",
+            "systemctl is-active unattended-upgrades", "grep -r . /etc/apt/apt.conf.d/50unattended-upgrades",
+            "yum update -y curl", "apt-get install --only-upgrade openssl", "pip install --upgrade torch",
+        ]}, FINE),
+    ],
+    "secret-in-setup": [
+        *(
+            Row("aws", {"nodes.setup": ["true", line]}, {"warning secret-in-setup nodes.setup.1"})
+            for line in SECRET_LINES
+        ),
+        *(
+            Row("azure", {"nodes.setup": [line]}, FINE)
+            for line in (
+                "export HF_TOKEN=$(az keyvault secret show --id https://v.vault.azure.net/secrets/hf --query value)",
+                "export HF_TOKEN_PATH=/lustre/hf/token_of_the_team", "git clone https://github.com/acme/train.git",
+                "TOKEN=${HF_TOKEN:?set by the launcher}", "export MAX_TOKENS=1000000000000",
+                "SECRET=arn:aws:secretsmanager:us-east-1:123456789012:secret:hf",
+            )
+        ),
+    ],
     "throughput-not-sold": [
         Row("aws", {"storage.filesystem.throughput_per_tib": 0}, {
             "error throughput-not-sold storage.filesystem.throughput_per_tib",
@@ -577,6 +703,11 @@ TABLE: dict[str, list[Row]] = {
         }),
         Row("aws", SCRATCH, FINE),
     ],
+    "backups-off": [
+        Row("aws", {"storage.filesystem.backup_days": 0}, {"warning backups-off storage.filesystem.backup_days"}),
+        Row("aws", LINKED, FINE),
+        Row("aws", {"storage.filesystem.backup_days": 1}, FINE),
+    ],
     "existing-filesystem-id": [
         Row("azure", {"storage.filesystem": {"existing": "fs-0123456789abcdef0"}}, {
             "error existing-filesystem-id storage.filesystem.existing", APART,
@@ -671,7 +802,29 @@ TABLE: dict[str, list[Row]] = {
     "zone-without-the-type": [
         Row("aws", {"nodes.type": "p6-b300.48xlarge"}, {"warning zone-without-the-type zone"}),
         Row("aws", {"nodes.type": "p6-b300.48xlarge", "region": "us-west-2", "zone": "usw2-az2"}, FINE),
-        Row("aws", {"nodes.type": "g5.48xlarge", "zone": "use1-az3"}, FINE),
+        Row("aws", {"nodes.type": "g5.48xlarge", "zone": "use1-az4"}, {BY_THE_HOST}),
+    ],
+    "zone-to-opt-in": [
+        Row("aws", {**IN_DALLAS, "nodes.count": 18}, {TO_OPT_IN}),
+        Row("aws", {"zone": "use1-az4"}, FINE),
+    ],
+    "zone-left-open": [
+        Row("azure", {"zone": ...}, {"info zone-left-open zone"}),
+        Row("azure", {"zone": ..., "storage.filesystem": ...}, FINE),
+        Row("azure", {"zone": 2}, FINE),
+    ],
+    "of-other-subscription": [
+        Row("azure", {"account": OTHER, "storage.objects": {"existing": OWN_CONTAINER}}, {
+            "warning of-other-subscription storage.objects.existing",
+        }),
+        Row("azure", {**AZURE_MOUNTED, "account": OTHER}, {
+            "warning of-other-subscription storage.filesystem.existing", APART,
+        }),
+        Row("azure", {**NC_RESERVED, "account": OTHER}, {"warning of-other-subscription nodes.reservation"}),
+        Row("azure", {"account": KEY_ID.upper(), "storage.objects": {"existing": OWN_CONTAINER}}, FINE),
+        Row("azure", {"account": ..., "storage.objects": {"existing": OWN_CONTAINER}}, {
+            "info account-not-said account",
+        }),
     ],
     "tag-key-refused": [
         Row("aws", {"tags/aws:team": "x"}, {"error tag-key-refused tags.aws:team"}),
@@ -704,6 +857,18 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"lifetime.max_usd_per_hour": 1000}, FINE),
         Row("aws", {"lifetime.max_usd_per_hour": 500, "nodes.running": False}, FINE),
     ],
+    "grows-above-cost-limit": [
+        # 891.74 with 16 nodes, 55.04 for each more.
+        Row("aws", {"lifetime.max_usd_per_hour": 1000, "nodes.start": "elastic", "nodes.max_count": 18}, {
+            "warning grows-above-cost-limit nodes.max_count", AS_THEY_COME,
+        }),
+        Row("aws", {"lifetime.max_usd_per_hour": 1000, "nodes.start": "elastic", "nodes.max_count": 17}, {
+            AS_THEY_COME,
+        }),
+        Row("aws", {"lifetime.max_usd_per_hour": 500, "nodes.start": "elastic", "nodes.max_count": 18}, {
+            "error above-cost-limit lifetime.max_usd_per_hour", AS_THEY_COME,
+        }),
+    ],
     "cost-limit-undecided": [
         Row("azure", {"lifetime.max_usd_per_hour": 5000, "region": "uaenorth"}, {
             "warning cost-limit-undecided lifetime.max_usd_per_hour",
@@ -714,6 +879,16 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {"lifetime.expires": "2026-11-29"}, {"error expired lifetime.expires"}),
         Row("aws", {"lifetime.expires": "2026-11-30"}, FINE),
         Row("aws", {"lifetime.expires": "2020-01-31", "nodes.running": False}, FINE),
+    ],
+    "expires-far-away": [
+        Row("aws", {"lifetime.expires": "2029-11-30"}, {"warning expires-far-away lifetime.expires"}),
+        Row("aws", {"lifetime.expires": "2029-11-29"}, FINE),
+    ],
+    "expires-after-reservation": [
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "end": "2027-01-02"},
+                    "lifetime.expires": "2027-01-03"}, {"warning expires-after-reservation lifetime.expires"}),
+        Row("aws", {**RESERVED, "nodes.reservation": {"id": "cr-0a1", "end": "2027-01-02"},
+                    "lifetime.expires": "2027-01-02"}, FINE),
     ],
     "network-too-small": [
         Row("aws", {"nodes.interfaces": "efa", "network.cidr": "10.40.0.0/24"}, {
@@ -750,6 +925,10 @@ TABLE: dict[str, list[Row]] = {
     "network-not-for-hosts": [
         Row("aws", {"network.cidr": "169.254.0.0/16"}, {"error network-not-for-hosts network.cidr"}),
         Row("azure", {"network.cidr": "224.0.0.0/8"}, {"error network-not-for-hosts network.cidr"}),
+        Row("azure", {"network.cidr": "168.63.0.0/16"}, {
+            "error network-not-for-hosts network.cidr", "warning network-public network.cidr",
+        }),
+        Row("aws", {"network.cidr": "168.63.0.0/16"}, {"warning network-public network.cidr"}),
         Row("azure", {"network.cidr": "192.168.0.0/16"}, FINE),
     ],
     "network-public": [
@@ -760,10 +939,17 @@ TABLE: dict[str, list[Row]] = {
     ],
     "network-of-infiniband": [
         Row("azure", {"network.cidr": "172.16.0.0/16"}, {"error network-of-infiniband network.cidr"}),
-        Row("azure", {"network.cidr": "172.16.0.0/12"}, {"error network-of-infiniband network.cidr"}),
+        Row("azure", {"network.cidr": "172.16.0.0/12"}, {
+            "error network-of-infiniband network.cidr", "warning network-of-docker network.cidr",
+        }),
         Row("azure", {"network.cidr": "172.20.0.0/16"}, FINE),
         Row("azure", {**NC, "network.cidr": "172.16.0.0/16"}, FINE),
         Row("aws", {"network.cidr": "172.16.0.0/16"}, FINE),
+    ],
+    "network-of-docker": [
+        Row("aws", {"network.cidr": "172.17.0.0/16"}, {"warning network-of-docker network.cidr"}),
+        Row("azure", {"network.cidr": "172.17.128.0/20"}, {"warning network-of-docker network.cidr"}),
+        Row("aws", {"network.cidr": "172.18.0.0/16"}, FINE),
     ],
     "network-twice": [
         Row("aws", {"network": {"cidr": "10.40.0.0/16", **EXISTING}}, {"error network-twice network"}),
@@ -884,6 +1070,12 @@ TABLE: dict[str, list[Row]] = {
         Row("azure", {"access.ssh_public_key": ECDSA}, {"error ssh-key-refused access.ssh_public_key"}),
         Row("azure", {}, FINE),
     ],
+    "ssh-key-too-short": [
+        Row("azure", {"access.ssh_public_key": rsa_key(1024)}, {"error ssh-key-too-short access.ssh_public_key"}),
+        Row("azure", {"access.ssh_public_key": rsa_key(2047)}, {"error ssh-key-too-short access.ssh_public_key"}),
+        Row("azure", {"access.ssh_public_key": rsa_key(2048)}, FINE),
+        Row("aws", {"access.ssh_public_key": rsa_key(1024)}, FINE),
+    ],
     "efa-connections-exceeded": [
         Row("aws", {"nodes.count": 129}, {MANY}),
         Row("aws", {"nodes.count": 128}, FINE),
@@ -902,7 +1094,14 @@ TABLE: dict[str, list[Row]] = {
             Row("aws", {"storage.objects": {"existing": name}}, {"error bucket-name storage.objects.existing"})
             for name in ("s3://llama-data", "arn:aws:s3:::llama-data", "llama-data/checkpoints")
         ),
-        Row("aws", {"storage.objects.name": "llama.70b"}, FINE),
+        Row("aws", {"storage.objects.name": "llama.70b"}, {"warning bucket-name-with-dots storage.objects.name"}),
+    ],
+    "bucket-name-with-dots": [
+        Row("aws", {"storage.objects": {"existing": "llama.70b"}}, {
+            "warning bucket-name-with-dots storage.objects.existing",
+        }),
+        Row("aws", {"storage.objects.name": "a..b"}, {"error bucket-name storage.objects.name"}),
+        Row("aws", {"storage.objects": {"existing": "llama-70b"}}, FINE),
     ],
     "storage-account-name": [
         *(
@@ -919,6 +1118,19 @@ TABLE: dict[str, list[Row]] = {
         ),
         Row("azure", {"storage.objects": {"existing": OWN_CONTAINER}}, FINE),
         Row("azure", {"storage.objects": {"existing": OWN_CONTAINER.partition("/blobServices")[0]}}, FINE),
+    ],
+    "objects-named-for-other-region": [
+        Row("aws", {"storage.objects": {"existing": "acme-eu-west-1-data"}}, {
+            "warning objects-named-for-other-region storage.objects.existing",
+        }),
+        Row("azure", {"storage.objects": {"existing": OWN_CONTAINER.replace("researchdata", "researchwesteurope")}}, {
+            "warning objects-named-for-other-region storage.objects.existing",
+        }),
+        Row("aws", {"storage.objects": {"existing": "acme-us-east-1-data"}}, FINE),
+        Row("azure", {"region": "eastus2", "storage.objects": {
+            "existing": OWN_CONTAINER.replace("researchdata", "researcheastus2"),
+        }}, FINE),
+        Row("aws", {"storage.objects": {"name": "acme-eu-west-1-data"}}, FINE),
     ],
     "objects-twice": [
         Row("aws", {"storage.objects": {"name": "llama-new", "existing": "llama-old"}}, {
@@ -939,8 +1151,60 @@ TABLE: dict[str, list[Row]] = {
         Row("azure", {"storage.objects.checkpoints": {"cool_after_days": 45, "expire_after_days": 45}}, {
             "error expired-before-cooled storage.objects.checkpoints.cool_after_days",
         }),
-        Row("azure", {"storage.objects.checkpoints": {"cool_after_days": 44, "expire_after_days": 45}}, FINE),
+        Row("azure", {"storage.objects.checkpoints": {"cool_after_days": 44, "expire_after_days": 74}}, FINE),
         Row("azure", {"storage.objects.checkpoints": {"cool_after_days": 45}}, FINE),
+    ],
+    "cooled-too-briefly": [
+        Row("azure", {"storage.objects.checkpoints": {"cool_after_days": 44, "expire_after_days": 73}}, {BRIEFLY}),
+        Row("aws", {"storage.objects.checkpoints": {"cool_after_days": 30, "expire_after_days": 59}}, {BRIEFLY}),
+        Row("aws", {"storage.objects.checkpoints": {"cool_after_days": 30, "expire_after_days": 60}}, FINE),
+        Row("aws", {"storage.objects.checkpoints": {"cool_after_days": 29, "expire_after_days": 31}}, {
+            "info cooled-by-intelligent-tiering storage.objects.checkpoints.cool_after_days",
+        }),
+    ],
+    "checkpoints-expire-soon": [
+        Row("aws", {"storage.objects.checkpoints": {"expire_after_days": 6}}, {
+            "warning checkpoints-expire-soon storage.objects.checkpoints.expire_after_days",
+        }),
+        Row("azure", {"storage.objects.checkpoints": {"expire_after_days": 7}}, FINE),
+        Row("azure", {"storage.objects.checkpoints": {}}, FINE),
+    ],
+    "checkpoint-outlasts-notice": [
+        # 9,375 MB/s for 120 s are 1,047 GiB; 6,000 MB/s for 30 s are 167 GiB.
+        Row("aws", {**SPOT, f"{CHECKPOINT}.size": "1048GiB"}, {f"warning checkpoint-outlasts-notice {CHECKPOINT}.size",
+            NOT_MENDED,
+        }),
+        Row("aws", {**SPOT, f"{CHECKPOINT}.size": "1047GiB"}, {NOT_MENDED}),
+        Row("azure", {"nodes.purchase": "spot", f"{CHECKPOINT}.size": "168GiB"}, {
+            f"warning checkpoint-outlasts-notice {CHECKPOINT}.size", "info spot-evicted nodes.purchase",
+        }),
+        Row("azure", {"nodes.purchase": "spot", f"{CHECKPOINT}.size": "167GiB"}, {"info spot-evicted nodes.purchase"}),
+        Row("aws", {**BLOCK, f"{CHECKPOINT}.size": "6TiB"}, {f"warning checkpoint-outlasts-notice {CHECKPOINT}.size"}),
+        Row("aws", {**BLOCK, f"{CHECKPOINT}.size": "5TiB"}, FINE),
+        Row("aws", {**SPOT, **SCRATCH, f"{CHECKPOINT}.size": "53GiB"}, {
+            f"warning checkpoint-outlasts-notice {CHECKPOINT}.size", NOT_MENDED,
+        }),
+        Row("aws", {f"{CHECKPOINT}.size": "7TiB"}, FINE),
+        Row("aws", {**SPOT, f"{CHECKPOINT}.size": "9TiB", "storage.filesystem": ...}, {NOT_MENDED}),
+    ],
+    "checkpoint-slow": [
+        # 9,375 MB/s for 900 s are 7,858 GiB.
+        Row("aws", {f"{CHECKPOINT}.size": "7859GiB"}, {f"warning checkpoint-slow {CHECKPOINT}.size"}),
+        Row("aws", {f"{CHECKPOINT}.size": "7858GiB"}, FINE),
+        Row("aws", {**SPOT, f"{CHECKPOINT}.size": "7859GiB"}, {
+            f"warning checkpoint-outlasts-notice {CHECKPOINT}.size", NOT_MENDED,
+        }),
+    ],
+    "checkpoint-above-filesystem": [
+        Row("aws", {"storage.filesystem.capacity": "2400GiB", f"{CHECKPOINT}.size": "1201GiB"}, {
+            f"warning checkpoint-above-filesystem {CHECKPOINT}.size", f"warning checkpoint-slow {CHECKPOINT}.size",
+            "info efa-left-off storage.filesystem.capacity",
+        }),
+        Row("azure", {f"{CHECKPOINT}.size": "49TiB"}, {
+            f"warning checkpoint-above-filesystem {CHECKPOINT}.size", f"warning checkpoint-slow {CHECKPOINT}.size",
+        }),
+        Row("aws", {f"{CHECKPOINT}.size": "19200GiB"}, {f"warning checkpoint-slow {CHECKPOINT}.size"}),
+        Row("aws", {**MOUNTED, f"{CHECKPOINT}.size": "1PiB"}, FINE),
     ],
     "cooled-by-intelligent-tiering": [
         Row("aws", {"storage.objects.checkpoints.cool_after_days": 29}, {
@@ -994,7 +1258,21 @@ TABLE: dict[str, list[Row]] = {
     ],
     "destroy-deletes-data": [
         Row("aws", {"storage.on_delete": "delete"}, {"warning destroy-deletes-data storage.on_delete"}),
+        Row("aws", {**MOUNTED, "storage.on_delete": "delete"}, {"warning destroy-deletes-data storage.on_delete"}),
+        Row("aws", {**MOUNTED, "storage.on_delete": "delete", "storage.objects": {"existing": "llama-old"}}, FINE),
         Row("azure", {"storage.on_delete": "retain"}, FINE),
+    ],
+    "waiver-unused": [
+        Row("aws", {"waive": {"efa-without-placement": "one rack"}}, {
+            "info waiver-unused waive.efa-without-placement",
+        }),
+        Row("aws", {"waive": {"efa-without-placement": "one rack", "waiver-unused": "kept for later"}}, {
+            "waived waiver-unused waive.efa-without-placement",
+        }),
+        Row("aws", {"waive": {"ssh-key-too-short": "old key"}}, {"info waiver-unused waive.ssh-key-too-short"}),
+        Row("aws", {"nodes.placement": "none", "waive": {"efa-without-placement": "one rack"}}, {
+            "waived efa-without-placement nodes.placement",
+        }),
     ],
     "waiver-without-effect": [
         Row("aws", {"waive": {"no-such-rule": "we know"}}, {"error waiver-without-effect waive.no-such-rule"}),
@@ -1030,12 +1308,58 @@ def test_every_rule_has_a_row_that_fails_and_one_that_passes(rule_id: str) -> No
     assert False in told, f"no legal twin of {rule_id} passes"
 
 
+@pytest.mark.parametrize("line", SECRET_LINES)
+def test_a_secret_is_told_and_never_repeated(line: str, assessed: Callable[..., Assessment]) -> None:
+    told = "".join(f.message + f.fix for f in assessed("aws", {"nodes.setup": [line]}).findings)
+    assert "secret" in told or "key" in told or "token" in told or "password" in told or "signature" in told
+    assert "QQQQ" not in told
+    assert "OPENSSH" not in told
+
+
+def test_a_line_of_a_setup_file_is_told_by_its_number(assessed: Callable[..., Assessment], tmp_path: Path) -> None:
+    (tmp_path / "setup.sh").write_text("#!/bin/bash\n\nexport NCCL_IB_DISABLE=1\n")
+    told = assessed("azure", {"nodes.setup": "setup.sh"}, tmp_path).findings
+    [fault] = [f for f in told if f.rule == "fabric-off-in-setup"]
+    assert (fault.path, fault.message[:35]) == ("nodes.setup", "line 3 of the file: NCCL_IB_DISABLE")
+
+
+@pytest.mark.parametrize(
+    ("base", "changes", "takes", "fix"),
+    [
+        ("aws", {**SPOT, f"{CHECKPOINT}.size": "2TiB"}, "235 s at the filesystem's 9,375 MB/s",
+            "write storage.filesystem.capacity: 76800GiB or throughput_per_tib: 500; 1047GiB are"),
+        ("azure", {"nodes.purchase": "spot", f"{CHECKPOINT}.size": "1TiB"}, "183 s at the filesystem's 6,000 MB/s",
+            "write storage.filesystem.capacity: 311296GiB; 167GiB are"),
+    ],
+)  # fmt: skip
+def test_a_checkpoint_that_outlasts_the_notice_is_told_in_seconds_with_what_would_do(
+    base: str, changes: dict[str, Any], takes: str, fix: str, assessed: Callable[..., Assessment]
+) -> None:
+    [fault] = [f for f in assessed(base, changes).findings if f.rule == "checkpoint-outlasts-notice"]
+    assert takes in fault.message
+    assert fault.fix.startswith(fix)
+
+
+def test_before_the_end_of_a_block_the_last_checkpoint_begins_in_time(assessed: Callable[..., Assessment]) -> None:
+    changes = {**BLOCK, f"{CHECKPOINT}.size": "6TiB"}
+    [fault] = [f for f in assessed("aws", changes).findings if f.rule == "checkpoint-outlasts-notice"]
+    assert "takes 704 s" in fault.message
+    assert "the end of a Capacity Block gives 600 s' notice" in fault.message
+    assert fault.fix.endswith("or begin the last one 42 minutes before the block's end")
+
+
+def test_without_a_size_spot_says_what_is_written_in_the_notice(assessed: Callable[..., Assessment]) -> None:
+    [said] = [f for f in assessed("azure", {"nodes.purchase": "spot"}).findings if f.rule == "spot-evicted"]
+    assert "in which the filesystem takes 167 GiB at best" in said.message
+
+
 @pytest.mark.parametrize("rule_id", RULES)
 def test_every_rule_is_declared_in_full(rule_id: str) -> None:
     declared = RULES[rule_id]
     assert declared.id == rule_id
     assert declared.guards.endswith(".")
-    assert declared.reference.startswith(("https://", "docs/", "CHANGELOG.md"))
+    assert set(declared.references) == ({"aws", "azure"} if declared.cloud == "both" else {declared.cloud})
+    assert all(r.startswith(("https://", "docs/")) and " " not in r for r in declared.references.values())
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule_id)
 
 

@@ -13,8 +13,9 @@ from planning import catalog
 from planning.catalog.records import AzureNodeType
 from planning.facts.network import BASTION_PREFIX, RDMA_NETWORK
 from planning.rules.capacity import MOST_RESERVED_AT_ONCE
-from planning.rules.images import MOST_ROOT_GIB, MOST_SETUP_BYTES
+from planning.rules.images import MOST_ROOT_GIB
 from planning.rules.reservations import MOST_IN_A_BLOCK
+from planning.rules.setup import MOST_SETUP_BYTES
 from tests.clusters import EXAMPLES, ROOT, planned
 
 PAGES = {cloud: (ROOT / f"docs/{cloud}.md").read_text(encoding="utf-8") for cloud in EXAMPLES}

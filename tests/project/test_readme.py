@@ -36,6 +36,16 @@ def test_a_block_of_the_readme_shows_what_its_command_or_file_gives(
     assert shown(what) == now
 
 
+def test_the_page_of_rules_is_what_the_command_gives(
+    capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    main(["rules", "--format", "markdown"])
+    now, page = capsys.readouterr().out, ROOT / "docs/rules.md"
+    if request.config.option.update_snapshots:
+        page.write_text(now, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == now
+
+
 def test_the_readme_shows_the_main_job_a_check_a_plan_and_a_stack_file() -> None:
     assert set(BLOCKS) == {
         "make up",

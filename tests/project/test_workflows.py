@@ -122,7 +122,7 @@ def test_project_code_is_installed_before_any_credentials_exist(name: str, job: 
 def test_pulumi_runs_with_the_policy_pack(name: str, job: str, command: str) -> None:
     runs = [s for s in scripts(name, job) if f"pulumi {command}" in s]
     assert len(runs) == 1
-    assert "--policy-pack policies" in runs[0]
+    assert "--policy-pack policies --policy-pack-config policies/profiles/default.json" in runs[0]
 
 
 @pytest.mark.parametrize(("name", "job"), [("preview", "preview"), ("deploy", "up")])
