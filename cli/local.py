@@ -33,7 +33,8 @@ Runs a Pulumi command line against the local cloud: nothing real is deployed, an
   gpu-clusters local cloud --help             limits of capacity and quota, faults, drift, dead nodes
 
   --project DIR    another Pulumi Python project (without our policies)
-  --no-policies    preview and up without the policy pack of this project
+  --no-policies    preview and up without the policy pack of this project; what is bold but legal passes it with
+                   Pulumi's own flag --policy-pack-config policies/profiles/research.json
 """
 
 WITH_POLICIES = {"preview", "pre", "up", "update"}

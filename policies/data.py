@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies import kinds
-from policies.declare import Fault, Resource, resource_policy
-from policies.view import UNKNOWN, flag, shown
+from policies.declare import Fault, Resource, Stack, resource_policy, stack_policy
+from policies.stores import belonging
+from policies.view import UNKNOWN, View, flag, shown
 
 RETAIN_TAG = "on-delete"
 SHARED_KEY_TAG = "shared-key-for"
@@ -46,6 +47,7 @@ def _scratch(resource: Resource) -> bool:
     kinds.MANAGED_LUSTRE,
     kinds.NETAPP_VOLUME,
     kinds.STORAGE_ACCOUNT,
+    area="data",
     description="Data stores are protected from deletion, or retained when they leave the stack.",
     why="A renamed resource, a changed immutable property or a plain destroy would delete data that took "
     "weeks to compute.",
@@ -61,6 +63,7 @@ def data_store_unprotected(store: Resource) -> Iterator[Fault]:
 @resource_policy(
     "lustre-without-final-backup",
     kinds.FSX_LUSTRE,
+    area="data",
     description="A persistent FSx for Lustre leaves a final backup, or is protected from deletion.",
     why="Without saying otherwise the filesystem is deleted with its data and leaves nothing behind.",
     fix="Set skipFinalBackup to false; it has to be applied before the filesystem is deleted.",
@@ -78,6 +81,7 @@ def lustre_without_final_backup(filesystem: Resource) -> Iterator[Fault]:
 @resource_policy(
     "bucket-force-destroy",
     *kinds.BUCKETS,
+    area="data",
     description="A bucket that holds objects cannot be destroyed.",
     why="With forceDestroy a destroy empties the bucket first, all versions included.",
     fix="Leave forceDestroy out, and empty the bucket by hand when it really has to go.",
@@ -88,6 +92,26 @@ def bucket_force_destroy(bucket: Resource) -> Iterator[Fault]:
         yield bucket.fault("forceDestroy", "is true")
 
 
+@stack_policy(
+    "checkpoints-never-expire",
+    *kinds.BUCKETS,
+    kinds.STORAGE_ACCOUNT,
+    area="data",
+    description="Every bucket and storage account has lifecycle rules.",
+    why="A training run writes a checkpoint of terabytes every hour or so, and nobody deletes them by hand.",
+    fix="Declare a lifecycle rule for the prefix of the checkpoints that cools them and lets them expire "
+    "(aws.s3.BucketLifecycleConfiguration, storage.ManagementPolicy).",
+    severity=Severity.LOW,
+    level=EnforcementLevel.ADVISORY,
+    reference="https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lifecycle-mgmt.html",
+)
+def checkpoints_never_expire(stack: Stack) -> Iterator[Fault]:
+    for store in stack.of(*kinds.BUCKETS, kinds.STORAGE_ACCOUNT):
+        inline = any(View(store.value).each("lifecycleRules[]"))
+        if not inline and not belonging(stack, store, *kinds.BUCKET_LIFECYCLES, kinds.LIFECYCLE):
+            yield store.fault("lifecycleRules", "are not set")
+
+
 @resource_policy(
     "aws-storage-unencrypted",
     kinds.EBS_VOLUME,
@@ -95,6 +119,7 @@ def bucket_force_destroy(bucket: Resource) -> Iterator[Fault]:
     kinds.INSTANCE,
     kinds.LAUNCH_CONFIGURATION,
     kinds.LAUNCH_TEMPLATE,
+    area="data",
     description="Disks and shared filesystems are encrypted at rest.",
     why="Disks of nodes hold data, tokens and checkpoints, and encryption can only be chosen when they are made.",
     fix="Set encrypted to true.",
@@ -115,22 +140,28 @@ def aws_storage_unencrypted(resource: Resource) -> Iterator[Fault]:
 @resource_policy(
     "azure-storage-insecure-transport",
     kinds.STORAGE_ACCOUNT,
+    area="data",
     description="Storage accounts speak HTTPS with TLS 1.2 or later, and nothing else.",
     why="The API's own defaults still take TLS 1.0, and what goes over plain HTTP, tokens included, can be "
     "read on the way.",
-    fix="Set minimumTlsVersion to TLS1_2 and leave enableHttpsTrafficOnly true.",
+    fix="Set minimumTlsVersion to TLS1_2 and leave enableHttpsTrafficOnly true; NFSv3, which takes plain transport "
+    "only, can be left off where nodes mount with blobfuse2.",
     reference="https://learn.microsoft.com/azure/storage/common/transport-layer-security-configure-minimum-version",
+    mends=True,
 )
 def azure_storage_insecure_transport(account: Resource) -> Iterator[Fault]:
     if account.differs("minimumTlsVersion", "TLS1_2", "TLS1_3"):
-        yield account.fault("minimumTlsVersion", f"is {shown(account.get('minimumTlsVersion'))}")
+        found = f"is {shown(account.get('minimumTlsVersion'))}"
+        yield account.fault("minimumTlsVersion", found, mend={"minimumTlsVersion": "TLS1_2"})
     if account.differs("enableHttpsTrafficOnly", True, None):
-        yield account.fault("enableHttpsTrafficOnly", "is false")
+        mend = {} if account.peek("enableNfsV3") else {"enableHttpsTrafficOnly": True}
+        yield account.fault("enableHttpsTrafficOnly", "is false", mend=mend)
 
 
 @resource_policy(
     "azure-storage-shared-key",
     kinds.STORAGE_ACCOUNT,
+    area="data",
     description="Storage accounts take identities, not shared keys.",
     why="An account key gives everything to whoever copies it, for as long as it is not rotated; left out, "
     "keys are allowed.",
@@ -148,6 +179,7 @@ def azure_storage_shared_key(account: Resource) -> Iterator[Fault]:
 @resource_policy(
     "azure-storage-without-hierarchy",
     kinds.STORAGE_ACCOUNT,
+    area="data",
     description="Storage accounts for training data have a hierarchical namespace (ADLS Gen2).",
     why="Without it a directory of checkpoints cannot be renamed or deleted in one step, and it can only be "
     "chosen at the start.",

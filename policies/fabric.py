@@ -1,5 +1,5 @@
 """What the fabric needs to carry traffic: security groups of EFA interfaces that admit their own members both
-ways.
+ways. How many interfaces: `policies.interfaces`; settings that turn it off: `policies.boot`.
 
 Ids are not known in a preview: a rule belongs to the group, and refers to the group, whose outputs went into
 its properties. Groups made elsewhere, of which a stack knows only the id, cannot be judged from here: an
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from policies import kinds
 from policies.declare import Fault, Resource, Stack, stack_policy
-from policies.placement import efa_interfaces
+from policies.launches import efa_interfaces, is_efa
 from policies.view import View
 
 _ALL_PROTOCOLS = ("-1", "all")
@@ -21,6 +21,9 @@ _DIRECTIONS = ("ingress", "egress")
 
 @stack_policy(
     "efa-group-not-self-referring",
+    kinds.LAUNCH_TEMPLATE,
+    kinds.NETWORK_INTERFACE,
+    area="fabric",
     description="The security group of EFA interfaces lets all traffic in from itself and out to itself.",
     why="EFA traffic is not IP: only a rule that refers to the group itself lets it pass, 0.0.0.0/0 does "
     "not, and without the pair NCCL stops with an unresponsive receiver.",
@@ -48,7 +51,7 @@ def _efa_users(stack: Stack) -> Iterator[tuple[Resource, str, list[View]]]:
         if interfaces := efa_interfaces(template):
             yield template, "networkInterfaces", interfaces
     for interface in stack.of(kinds.NETWORK_INTERFACE):
-        if interface.get("interfaceType") in ("efa", "efa-only"):
+        if is_efa(interface):
             yield interface, "securityGroups", [interface]
 
 
@@ -61,7 +64,12 @@ def _remember_unknown_groups(interfaces: list[View]) -> None:
 def _names_foreign_group(stack: Stack, declared: list[str], interfaces: list[View]) -> bool:
     """Whether an interface names a group made elsewhere, whose rules cannot be seen from here."""
     apart = View(None)
-    named = {g.value for i in interfaces for g in View(i.value, unknowns=apart.unknowns).each("securityGroups[]")}
+    named = {
+        g.value
+        for i in interfaces
+        for g in View(i.value, unknowns=apart.unknowns).each("securityGroups[]")
+        if isinstance(g.value, str)
+    }
     ids = {stack.resources[urn].peek("id") for urn in declared}
     known = {i for i in ids if isinstance(i, str)}
     # A preview shows only ids of groups made elsewhere; later ours show too, and not every state tells them.

@@ -1,31 +1,23 @@
-"""Nodes that talk over a fabric stand together: EFA nodes in one cluster placement group or one reservation,
-InfiniBand nodes in one scale set with a single placement group. Who may talk to whom: `policies.fabric`.
+"""EFA nodes stand together: in one zone, in one cluster placement group or one reservation, and where both are used,
+in the reservation's own group. InfiniBand: `policies.rdma`; nodes that may go away: `policies.spot`; who may talk to
+whom: `policies.fabric`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policies import kinds
-from policies.declare import Fault, Resource, Stack, resource_policy, stack_policy
-from policies.view import View, shown
-
-if TYPE_CHECKING:
-    from planning.catalog.records import AzureNodeType
-
-_RDMA_SIZE = re.compile(r"Standard_[A-Z]+[\d-]+[a-z]*r", re.IGNORECASE)
-_TARGET = "capacityReservationSpecification.capacityReservationTarget."
-
-
-def efa_interfaces(template: Resource) -> list[View]:
-    """The interfaces of a launch template that are EFA devices."""
-    return [i for i in template.each("networkInterfaces[]") if i.get("interfaceType") in ("efa", "efa-only")]
+from policies.declare import Fault, Resource, Stack, stack_policy
+from policies.launches import LAUNCHERS, Nodes, efa_nodes, launchers_of, split_over, subnets_of, zones_of
+from policies.view import shown
 
 
 @stack_policy(
     "efa-nodes-without-placement",
+    kinds.INSTANCE,
+    kinds.LAUNCH_TEMPLATE,
+    area="placement",
     description="EFA nodes are launched into a cluster placement group, or into a targeted reservation or "
     "Capacity Block.",
     why="Without either, EC2 spreads the instances over the zone, and collective operations wait for the longest way.",
@@ -35,88 +27,116 @@ def efa_interfaces(template: Resource) -> list[View]:
     reference="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
 )
 def efa_nodes_without_placement(stack: Stack) -> Iterator[Fault]:
-    for template in stack.of(kinds.LAUNCH_TEMPLATE):
-        if not efa_interfaces(template):
+    for nodes in efa_nodes(stack):
+        group = nodes.group()
+        for user, path in group:
+            yield from _not_cluster(stack, user, path)
+        if group or nodes.at_most_one():
             continue
-        launchers = [r for r in stack.of(kinds.AUTO_SCALING_GROUP, kinds.INSTANCE) if _launches(r, template)]
-        if _names_group(template):
-            yield from _not_cluster(stack, template, "placement")
-        elif launchers and all(r.has("placementGroup") for r in launchers):
-            for launcher in launchers:
-                yield from _not_cluster(stack, launcher, "placementGroup")
-        elif not _names_reservation(template):
-            yield template.fault("placement.groupName", "is not set, and no reservation is targeted")
+        path = "placement.groupName" if nodes.template.type == kinds.LAUNCH_TEMPLATE else "placementGroup"
+        if not nodes.targets_reservation():
+            yield nodes.template.fault(path, "is not set, and no reservation is targeted")
+        for urn in nodes.template.made_from("capacityReservationSpecification", kinds.CAPACITY_RESERVATION):
+            if not stack.resources[urn].has("placementGroupArn"):
+                held = f"is not set, and the reservation {stack.resources[urn].name} is in no placement group either"
+                yield nodes.template.fault(path, held, "Make both in one placement group of strategy cluster.")
 
 
-def _launches(launcher: Resource, template: Resource) -> bool:
-    return any(
-        template.urn in launcher.made_from(prop, kinds.LAUNCH_TEMPLATE)
-        for prop in ("launchTemplate", "mixedInstancesPolicy")
-    )
-
-
-def _names_group(template: Resource) -> bool:
-    return template.has("placement.groupName") or template.has("placement.groupId")
-
-
-def _names_reservation(template: Resource) -> bool:
-    return template.has(_TARGET + "capacityReservationId") or template.has(
-        _TARGET + "capacityReservationResourceGroupArn"
-    )
-
-
-def _not_cluster(stack: Stack, user: Resource, prop: str) -> Iterator[Fault]:
-    for urn in user.made_from(prop, kinds.PLACEMENT_GROUP):
+def _not_cluster(stack: Stack, user: Resource, path: str) -> Iterator[Fault]:
+    for urn in user.made_from(path.split(".")[0], kinds.PLACEMENT_GROUP):
         group = stack.resources[urn]
         if group.differs("strategy", "cluster"):
             strategy = shown(group.get("strategy"))
             yield group.fault("strategy", f"is {strategy}, and EFA nodes are launched into it", 'Set it to "cluster".')
 
 
-@resource_policy(
-    "rdma-scale-set-split",
-    kinds.SCALE_SET,
-    description="A scale set of InfiniBand nodes is one fabric: one placement group, one fault domain, at "
-    "most one zone, no overprovisioning.",
-    why="InfiniBand links only nodes of one scale set that share a placement group; what spreads them "
-    "splits the fabric, and overprovisioned nodes join it and vanish again.",
-    fix="Set singlePlacementGroup true (false only for the rack-scale GB200 and GB300 sizes), overprovision "
-    "false, platformFaultDomainCount 1 and no more than one zone.",
-    reference="https://learn.microsoft.com/azure/virtual-machines/setup-infiniband",
+@stack_policy(
+    "efa-nodes-over-zones",
+    kinds.LAUNCH_TEMPLATE,
+    area="placement",
+    description="EFA nodes are launched into one availability zone.",
+    why="EFA traffic does not leave its zone and a cluster placement group cannot span two, so nodes in different "
+    "zones are not one cluster: the launch fails, or the job talks over TCP.",
+    fix="Name the subnet of one zone only; a second zone takes a second group of nodes.",
+    reference="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-limits",
 )
-def rdma_scale_set_split(scale_set: Resource) -> Iterator[Fault]:
-    size = scale_set.get("sku.name")
-    if not isinstance(size, str) or not has_infiniband(size):
-        return
-    single = _single_placement_group(size)
-    if scale_set.differs("singlePlacementGroup", single):
-        found = f"is {shown(scale_set.get('singlePlacementGroup'))} on {size}"
-        yield scale_set.fault("singlePlacementGroup", found, f"Set it to {shown(single)}.")
-    flexible = scale_set.get("orchestrationMode") == "Flexible"
-    if not flexible and scale_set.differs("overprovision", False):
-        yield scale_set.fault("overprovision", f"is {shown(scale_set.get('overprovision'))}", "Set it to false.")
-    if scale_set.differs("platformFaultDomainCount", 1):
-        found = f"is {shown(scale_set.get('platformFaultDomainCount'))}"
-        yield scale_set.fault("platformFaultDomainCount", found, "Set it to 1.")
-    zones = list(scale_set.each("zones[]"))
-    if len(zones) > 1:
-        yield scale_set.fault("zones", f"names {len(zones)} zones", "Keep one.")
+def efa_nodes_over_zones(stack: Stack) -> Iterator[Fault]:
+    for nodes in efa_nodes(stack):
+        if nodes.template.type != kinds.LAUNCH_TEMPLATE or nodes.at_most_one():
+            continue
+        for launcher in nodes.launchers:
+            if launcher.type == kinds.FLEET and _keeps_to_one_zone(launcher):
+                continue
+            path = LAUNCHERS[launcher.type].subnets.replace("[]", "")
+            zones = split_over(*subnets_of(stack, launcher))
+            if not zones and launcher.type == kinds.AUTO_SCALING_GROUP and not launcher.has(path):
+                path = "availabilityZones"
+                named = sorted(str(v.value) for v in launcher.each(f"{path}[]"))
+                zones = named if len(named) > 1 else []
+            if zones:
+                yield launcher.fault(path, f"lie in {len(zones)} zones ({', '.join(zones)}), and its nodes carry EFA")
+        yield from _shared_over_zones(stack, nodes)
 
 
-def has_infiniband(size: str) -> bool:
-    """By the catalogue; for a size that it does not hold, by the documented letter r among its features."""
-    known = _azure_size(size)
-    return known.infiniband > 0 if known else bool(_RDMA_SIZE.match(size))
+def _shared_over_zones(stack: Stack, nodes: Nodes) -> Iterator[Fault]:
+    """Launchers, each in one zone, that share the placement group of their template."""
+    subnets = {
+        subnet.urn: subnet
+        for count, found in (subnets_of(stack, launcher) for launcher in nodes.launchers)
+        for subnet in found
+        if count == len(found) == 1
+    }
+    zones = sorted(set(zones_of(list(subnets.values())))) if len(subnets) > 1 else []
+    shared = [path for user, path in nodes.group() if user is nodes.template]
+    if shared and len(zones) > 1:
+        found = f"is one group for launchers in {len(zones)} zones ({', '.join(zones)})"
+        yield nodes.template.fault(shared[0], found)
 
 
-def _single_placement_group(size: str) -> bool:
-    known = _azure_size(size)
-    return known.single_placement_group if known else not re.search(r"_GB\d", size, re.IGNORECASE)
+def _keeps_to_one_zone(fleet: Resource) -> bool:
+    """An instant fleet may be offered several zones and told to take all of its nodes in one of them."""
+    return any(fleet.true(f"{kind}.singleAvailabilityZone") for kind in ("spotOptions", "onDemandOptions"))
 
 
-def _azure_size(size: str) -> AzureNodeType | None:
-    from planning.catalog import node_type
-    from planning.catalog.records import AzureNodeType
+@stack_policy(
+    "reservation-and-placement-apart",
+    kinds.INSTANCE,
+    kinds.LAUNCH_TEMPLATE,
+    area="placement",
+    description="Nodes that use reserved capacity are launched into the placement group of the reservation, and into "
+    "none with a Capacity Block.",
+    why="Capacity outside the placement group is not used: EC2 answers InsufficientInstanceCapacity while the reserved "
+    "instances are paid for and stand idle.",
+    fix="Make the reservation with placementGroupArn of the same placement group; for a Capacity Block, whose "
+    "instances are placed together already, leave the placement group out.",
+    reference="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html",
+)
+def reservation_and_placement_apart(stack: Stack) -> Iterator[Fault]:
+    for template in stack.of(kinds.INSTANCE, kinds.LAUNCH_TEMPLATE):
+        nodes = Nodes(template, launchers_of(stack, template), [])
+        for user, path in nodes.group():
+            if _uses_capacity_block(nodes):
+                found = f"is set, and {template.name} launches into a Capacity Block"
+                yield user.fault(path, found, "Leave it out: a Capacity Block takes no placement group.")
+                continue
+            for urn in template.made_from("capacityReservationSpecification", kinds.CAPACITY_RESERVATION):
+                yield from _apart(stack.resources[urn], user, path)
 
-    known = node_type(size)
-    return known if isinstance(known, AzureNodeType) else None
+
+def _uses_capacity_block(nodes: Nodes) -> bool:
+    template = nodes.template
+    return (
+        template.get("instanceMarketOptions.marketType") == "capacity-block"
+        or bool(template.made_from("capacityReservationSpecification", kinds.CAPACITY_BLOCK))
+        or any(r.get("capacityType") == "CAPACITY_BLOCK" for r in nodes.launchers if r.type == kinds.EKS_NODE_GROUP)
+    )
+
+
+def _apart(reservation: Resource, user: Resource, path: str) -> Iterator[Fault]:
+    wanted = user.made_from(path.split(".")[0], kinds.PLACEMENT_GROUP)
+    if not reservation.has("placementGroupArn"):
+        yield reservation.fault("placementGroupArn", f"is not set, and {path} of {user.name} is")
+    elif wanted:
+        own = reservation.made_from("placementGroupArn", kinds.PLACEMENT_GROUP)
+        if own and not set(own) & set(wanted):
+            yield reservation.fault("placementGroupArn", f"is another group than {path} of {user.name}")

@@ -10,7 +10,7 @@ the policy then says that the rest could not be judged. Declaring a policy: `pol
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pulumi_policy.proxy import UnknownValueError
@@ -49,14 +49,15 @@ class View:
 
     def get(self, path: str) -> Any:
         """The value at a path; None where there is none, UNKNOWN (and remembered) if not known yet."""
-        before = len(self.unknowns)
-        for view in self.each(path):
-            return view.value
-        return UNKNOWN if len(self.unknowns) > before else None
+        return self._first(self.each(path))
+
+    def at(self, key: str) -> Any:
+        """As `get`, for one key of any spelling: keys of tags hold dots."""
+        return self._first(self._child(key))
 
     def peek(self, path: str) -> Any:
         """As `get`, but not knowing is fine and is not remembered."""
-        return View(self.value, self.path).get(path)
+        return replace(self, unknowns=[]).get(path)
 
     def has(self, path: str) -> bool:
         """Whether something is said at the path, be its value known or not."""
@@ -64,7 +65,7 @@ class View:
         holder = self.get(".".join(above)) if above else self.value
         if holder is UNKNOWN:
             return True
-        value = View(holder).peek(leaf)
+        value = View(holder).peek(leaf) if above else self.peek(leaf)
         return value is UNKNOWN or not _empty(value)
 
     def differs(self, path: str, *allowed: Any) -> bool:
@@ -78,6 +79,12 @@ class View:
 
     def where(self, path: str) -> str:
         return f"{self.path}.{path}" if self.path else path
+
+    def _first(self, views: Iterator[View]) -> Any:
+        before = len(self.unknowns)
+        for view in views:
+            return view.value
+        return UNKNOWN if len(self.unknowns) > before else None
 
     def _child(self, key: str) -> Iterator[View]:
         if isinstance(self.value, Mapping):
@@ -103,6 +110,15 @@ def flag(value: Any) -> Any:
     """A flag as a boolean, whether it was written as one or as a word; anything else unchanged."""
     words = {"true": True, "false": False}
     return words.get(value.lower(), value) if isinstance(value, str) else value
+
+
+def plain(value: Any) -> Any:
+    """A value without its proxies; raises on one that a preview does not know, where it is behind a checking proxy."""
+    if isinstance(value, Mapping):
+        return {key: plain(value[key]) for key in value}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(value[index]) for index in range(len(value))]
+    return value
 
 
 def shown(value: Any) -> str:

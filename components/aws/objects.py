@@ -30,7 +30,12 @@ def declare_objects(plan: Plan, name: str, parent: pulumi.Resource) -> Objects:
         arn = f"arn:{partition_of(plan.region)}:s3:::{bucket_name}"
         return Objects(arn=pulumi.Output.from_input(arn), uri=pulumi.Output.from_input(f"s3://{bucket_name}"))
     bucket = _made(plan, name, parent)
-    return Objects(arn=bucket.arn, uri=pulumi.Output.concat("s3://", bucket.bucket))
+    return Objects(arn=_arn(plan, bucket), uri=pulumi.Output.concat("s3://", bucket.bucket))
+
+
+def _arn(plan: Plan, bucket: aws.s3.Bucket) -> pulumi.Output[str]:
+    """From the name, which a preview knows and the ARN it does not: so reviewers and policies can read who may what."""
+    return bucket.bucket.apply(lambda name: f"arn:{partition_of(plan.region)}:s3:::{name}")
 
 
 def _made(plan: Plan, name: str, parent: pulumi.Resource) -> aws.s3.Bucket:
@@ -70,7 +75,7 @@ def _made(plan: Plan, name: str, parent: pulumi.Resource) -> aws.s3.Bucket:
     aws.s3.BucketPolicy(
         f"{name}-objects",
         bucket=bucket.id,
-        policy=bucket.arn.apply(lambda arn: json.dumps(tls_only(arn))),
+        policy=_arn(plan, bucket).apply(lambda arn: json.dumps(tls_only(arn))),
         # Both change the bucket's policy settings, and S3 refuses two at a time.
         opts=data_store_options(plan, parent, depends_on=[public_access]),
     )

@@ -64,6 +64,17 @@ def test_the_policy_pack_is_in_force_also_where_the_stack_is_named_first(
     assert asked(capfd, "-s", "aws-p5", "up") == ["-s", "aws-p5", "up", *pack]
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_the_policy_pack_takes_a_configuration_that_lies_where_the_person_is(
+    project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, together: bool
+) -> None:
+    monkeypatch.chdir(project)
+    given = ["--policy-pack-config=ours.json"] if together else ["--policy-pack-config", "ours.json"]
+    words = asked(capfd, "up", "--stack", "aws-p5", *given)
+    assert words[:3] == ["up", "--policy-pack", str(project / "policies")]
+    assert "=".join(words[5:]) == f"--policy-pack-config={project / 'ours.json'}"
+
+
 @pytest.mark.parametrize("named", [[], ["-saws-p5"], ["-s", "aws-p5"], ["--stack=aws-p5"]])
 def test_a_run_reads_the_stack_file_as_it_is_now_however_the_stack_is_named(
     project: Path, capfd: pytest.CaptureFixture[str], named: list[str]

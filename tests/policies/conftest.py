@@ -7,16 +7,18 @@ in `happy`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 import yaml
+from google.protobuf import json_format
 from pulumi.runtime import proto
 from pulumi.runtime.proto.resource_pb2 import RegisterResourceRequest
-from pulumi_policy import EnforcementLevel
+from pulumi_policy import EnforcementLevel, Policy
 from pulumi_policy.policy import _PolicyAnalyzerServicer
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
@@ -51,9 +53,33 @@ class Verdict:
 Declared = list[Resource] | dict[str, RegisterResourceRequest]
 
 
-def run_pack(declared: Declared) -> list[Verdict]:
+Config = Mapping[str, Any]
+"""What stands in a file of --policy-pack-config."""
+
+
+def served(config: Config, policies: Sequence[Policy] = POLICIES) -> _PolicyAnalyzerServicer:
+    """The pack, configured as the engine configures it: levels and defaults of the policies, then what is given."""
+    servicer = _PolicyAnalyzerServicer(NAME, "0.0.1", list(policies), EnforcementLevel.MANDATORY)
+    request = proto.ConfigureAnalyzerRequest()
+    for policy in policies:
+        given = config.get(policy.name, {})
+        given = {"enforcementLevel": given} if isinstance(given, str) else dict(given)
+        declared = policy.enforcement_level or EnforcementLevel.MANDATORY
+        level = given.pop("enforcementLevel", None) or config.get("all") or declared.value
+        options = policy.config_schema.properties if policy.config_schema else {}
+        request.policyConfig[policy.name].enforcementLevel = proto.EnforcementLevel.Value(level.upper())
+        request.policyConfig[policy.name].properties.update(
+            {name: schema["default"] for name, schema in options.items()} | given
+        )
+    servicer.Configure(request, None)
+    return servicer
+
+
+def run_pack(
+    declared: Declared, config: Config = MappingProxyType({}), policies: Sequence[Policy] = POLICIES
+) -> list[Verdict]:
     """What the engine would be told about these resources, each and all together."""
-    servicer = _PolicyAnalyzerServicer(NAME, "0.0.1", POLICIES, EnforcementLevel.MANDATORY)
+    servicer = served(config, policies)
     resources = [_asked(urn, request) for urn, request in _requests(declared).items()]
     answers = [
         servicer.Analyze(
@@ -134,15 +160,19 @@ class Cluster:
     def add(self, resource: Resource) -> None:
         self.resources[resource.name] = resource
 
-    def verdicts(self) -> list[Verdict]:
-        return run_pack(list(self.resources.values()))
+    def verdicts(self, config: Config = MappingProxyType({})) -> list[Verdict]:
+        return run_pack(list(self.resources.values()), config)
 
-    def refused_by(self) -> dict[str, list[str]]:
+    def refused_by(self, config: Config = MappingProxyType({})) -> dict[str, list[str]]:
         """By policy, the messages of what it refuses."""
-        found: dict[str, list[str]] = {}
-        for verdict in self.verdicts():
-            found.setdefault(verdict.policy, []).append(verdict.message)
-        return found
+        return _by_policy(self.verdicts(config))
+
+
+def _by_policy(verdicts: Iterable[Verdict]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        found.setdefault(verdict.policy, []).append(verdict.message)
+    return found
 
 
 def _cluster(file: str) -> Cluster:
@@ -164,14 +194,33 @@ def azure_cluster() -> Cluster:
 def judge() -> Callable[..., dict[str, list[str]]]:
     """Judge a stack of a few resources, each given as the keywords of `Resource`: messages by policy."""
 
-    def judge(*declared: dict[str, Any]) -> dict[str, list[str]]:
-        resources = [Resource(**entry | {"name": entry.get("name", f"r{n}")}) for n, entry in enumerate(declared)]
-        return Cluster({r.name: r for r in resources}).refused_by()
+    def judge(
+        *declared: dict[str, Any], config: Config = MappingProxyType({}), policies: Sequence[Policy] = POLICIES
+    ) -> dict[str, list[str]]:
+        return _by_policy(run_pack(_named(declared), config, policies))
 
     return judge
 
 
 @pytest.fixture
-def analyze() -> Callable[[Declared], list[Verdict]]:
+def mended() -> Callable[..., dict[str, Any]]:
+    """The properties of a resource after the remediations of a configuration; empty where there was none to make."""
+
+    def mended(declared: dict[str, Any], config: Config) -> dict[str, Any]:
+        (resource,) = _named([declared])
+        ((urn, request),) = _requests([resource]).items()
+        asked = proto.AnalyzeRequest(urn=urn, type=request.type, name=request.name, properties=request.object)
+        made = served(config).Remediate(asked, None).remediations
+        return json_format.MessageToDict(made[-1].properties) if made else {}
+
+    return mended
+
+
+def _named(declared: Iterable[dict[str, Any]]) -> list[Resource]:
+    return [Resource(**entry | {"name": entry.get("name", f"r{n}")}) for n, entry in enumerate(declared)]
+
+
+@pytest.fixture
+def analyze() -> Callable[..., list[Verdict]]:
     """The whole pack on resources, or on {urn: RegisterResourceRequest} as recorded from a program."""
     return run_pack

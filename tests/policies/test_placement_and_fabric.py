@@ -57,6 +57,7 @@ def test_nodes_without_efa_may_stand_anywhere(aws_cluster: Any) -> None:
     _without_reservation(_without_placement(aws_cluster))
     for interface in aws_cluster.resources["nodes-template"].props["networkInterfaces"]:
         interface.pop("interfaceType", None)
+    aws_cluster.set("nodes-template", "instanceType", "g5.xlarge")
     assert aws_cluster.refused_by() == {}
 
 
@@ -120,7 +121,9 @@ def test_older_rule_resources_count_as_well(judge: Any) -> None:
 
 def test_a_group_made_elsewhere_is_passed_and_one_not_known_yet_is_said_to_be_unjudged(judge: Any) -> None:
     assert judge(_efa_template("sg-0123456789abcdef0")) == {}
-    (message,) = judge(_efa_template("<unknown>"))["efa-group-not-self-referring"]
+    found_by = {"type": "aws:ec2/vpc:Vpc", "name": "vpc", "props": {}}
+    looked_up = _efa_template("<unknown>") | {"sources": {"networkInterfaces": ["vpc"]}}
+    (message,) = judge(looked_up, found_by)["efa-group-not-self-referring"]
     assert "can't run policy" in message
 
 
