@@ -6,7 +6,7 @@ SHELL := bash
 BIN := .venv/bin
 PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14
 
-.PHONY: help env up down test check format lock bench golden clean
+.PHONY: help env up down test check format lock prove bench golden clean
 
 help: ## list the jobs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,12 +53,15 @@ format: env ## rewrite the Python files in the project's format, and mend what c
 lock: env ## bring uv.lock up to date with pyproject.toml
 	$(BIN)/uv lock
 
+prove: env ## that no spec which `check` accepts is refused by the local cloud: 2,000 whole specs, some minutes
+	@$(BIN)/python -m tests.agreement.prove
+
 bench: env ## how long the commands take and how much memory they need
-	@$(BIN)/python tests/bench.py
+	@$(BIN)/python -m tests.bench
 
 golden: env ## rewrite the snapshots of the tests and the output in the README; read the difference before you commit it
 	@$(BIN)/python -m localcloud.engine > /dev/null
-	$(BIN)/pytest -q --snapshot-update tests/components/test_golden.py tests/project/test_readme.py tests/localcloud/test_page.py tests/engine/test_demo.py
+	$(BIN)/pytest -q --snapshot-update tests/components/test_golden.py tests/project/test_readme.py tests/localcloud/test_page.py tests/planning/test_jsonschema.py tests/policies/test_page.py tests/policies/test_profiles.py tests/engine/test_demo.py
 
 clean: ## remove the environment, the local cloud and all caches of this checkout
 	rm -rf .venv .local .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist

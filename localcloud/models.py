@@ -18,6 +18,8 @@ Limits = Mapping[str, Any]
 """Of one value: `enum`, `min`, `max`, `pattern`, where the model has them; `min` and `max` count what has a length."""
 LIMITS = ("enum", "min", "max", "pattern")
 _ALL_WORDS = 20
+_CLASSES = ((r"\p{L}", r"\w"), (r"\p{N}", r"\w"), (r"\p{Z}", r"\s"))
+"""Of characters: as the models write them, and what of Python comes nearest without refusing more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ def _matches(pattern: str | None, value: str) -> bool:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str] | None:
+    for foreign, ours in _CLASSES:
+        pattern = pattern.replace(foreign, ours)
     try:
         return re.compile(pattern)
     except re.error:

@@ -6,6 +6,7 @@ sampled from /proc, thus on Linux only.
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import subprocess
 import sys
@@ -14,21 +15,28 @@ import threading
 import time
 from pathlib import Path
 
+from cli.stacks import judge_stack
+from tests.clusters import stack_file
+
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = str(ROOT / ".venv/bin/gpu-clusters")
 RUNS = 5
+IN_PROCESS_RUNS = 50
+FEW_NODES, MANY_NODES = 10, 10_000
 MANY = 200
 STACKS = ("aws-p5", "azure-nd-h100")
 
 
 def main() -> int:
     subprocess.run([sys.executable, "-m", "localcloud.engine"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    print(f"{'step':<44}{'wall s':>8}{'MiB':>7}   median of {RUNS}")
+    print(f"{'step':<52}{'wall s':>8}{'MiB':>7}   median of {RUNS}")
     with tempfile.TemporaryDirectory() as folder:
         report("check, one stack", [COMMAND, "check", "aws-p5"])
         report(f"check, {MANY} stacks", [COMMAND, "check", *copies(Path(folder))])
         for stack in STACKS:
             report(f"plan {stack}", [COMMAND, "plan", stack, "--format", "json"])
+        report_nodes(Path(folder))
+    report("policy pack, loaded", [sys.executable, "-c", "import policies.pack"])
     for stack in STACKS:
         report(f"preview {stack}, with the pack, local cloud", local("preview", stack))
     for stack in STACKS:
@@ -56,7 +64,25 @@ def report(title: str, *commands: list[str]) -> None:
     runs = [[measure(command) for command in commands] for _ in range(RUNS + 1)][1:]
     wall = statistics.median(sum(seconds for seconds, _ in run) for run in runs)
     memory = statistics.median(max(mib for _, mib in run) for run in runs)
-    print(f"{title:<44}{wall:>8.2f}{memory:>7.0f}", flush=True)
+    print(f"{title:<52}{wall:>8.2f}{memory:>7.0f}", flush=True)
+
+
+def report_nodes(folder: Path) -> None:
+    """How much longer a stack is judged that has a thousand times the nodes, in this process, in turns."""
+    seconds: dict[str, list[float]] = {}
+    for count in (FEW_NODES, MANY_NODES):
+        changes = {"nodes.count": count, "nodes.start": "elastic"}
+        path = folder / f"Pulumi.nodes-{count}.yaml"
+        path.write_text(stack_file("aws-p5", changes), encoding="utf-8")
+        seconds[str(path)] = []
+    for _ in range(IN_PROCESS_RUNS):
+        for source, times in seconds.items():
+            start = time.perf_counter()
+            judge_stack(source)
+            times.append(time.perf_counter() - start)
+    few, many = (statistics.median(times) * 1000 for times in seconds.values())
+    title = f"check in process, {FEW_NODES} and {MANY_NODES:,} nodes"
+    print(f"{title:<52}{few:.2f} and {many:.2f} ms ({many / few - 1:+.1%}), median of {IN_PROCESS_RUNS}", flush=True)
 
 
 def measure(command: list[str]) -> tuple[float, float]:
@@ -91,10 +117,10 @@ class Peak:
 
 def family(pid: int) -> list[int]:
     """The process and its descendants."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
+    children: list[str] = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):  # of any thread: Go starts processes from several
+        with contextlib.suppress(OSError):
+            children += path.read_text().split()
     return [pid, *(p for child in children for p in family(int(child)))]
 
 

@@ -47,7 +47,7 @@ def changed(spec: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 def planned(stack: str, changes: Mapping[str, Any] | None = None, today: date = TODAY) -> Plan:
     """The plan of a stack (or of a cloud's example) with changes by dotted path."""
-    spec = changed(_spec(EXAMPLES.get(stack, stack)), changes or {})
+    spec = changed(spec_of_stack(EXAMPLES.get(stack, stack)), changes or {})
     assessment = assess(spec, today, ROOT / "stacks")
     assert assessment.plan is not None, render(assessment.findings)
     return assessment.plan
@@ -67,5 +67,6 @@ def _document(stack: str) -> dict[str, Any]:
 
 
 @cache
-def _spec(stack: str) -> Any:
+def spec_of_stack(stack: str) -> Any:
+    """Of a tracked stack file, as it is."""
     return read_stack(ROOT / "stacks" / f"Pulumi.{stack}.yaml").spec

@@ -15,7 +15,7 @@ from typing import Any
 from localcloud.aws.instance_types import instance_type, zones_with
 from localcloud.aws.nodes import Nodes, nodes_of, running
 from localcloud.aws.quotas import quota_code
-from localcloud.aws.zones import zones_of
+from localcloud.aws.zones import places_of
 from localcloud.kinds import Call, Refusal
 from localcloud.store import Record, Transaction
 
@@ -61,7 +61,7 @@ class Census:
 
 
 def zone_id(region: str, name: str) -> str:
-    return zones_of(region).get(name, "") if name else ""
+    return places_of(region).get(name, "") if name else ""
 
 
 def state_of(record: Record) -> str:
@@ -90,7 +90,7 @@ def no_capacity(call: Call, type_: str, zone: str, purchase: str) -> Refusal:
     if purchase == "spot":
         text = "There is no Spot capacity available that matches your request."
         return Refusal("InsufficientInstanceCapacity", text, status=500)
-    zones = zones_of(call.region)
+    zones = places_of(call.region)
     name = next((name for name, id_ in zones.items() if id_ == zone), zone)
     elsewhere = [n for n, id_ in zones.items() if id_ != zone and _has_some(call, type_, id_, purchase)]
     hint = (

@@ -33,6 +33,7 @@ from localcloud.aws import (
     placement,
     routing,
     security_groups,
+    tags,
 )
 from localcloud.aws.capacity import CAPACITY_BLOCK, RESERVATION
 from localcloud.aws.kind import LOCAL_ID, AwsKind, partition_of
@@ -134,6 +135,7 @@ class Aws(LocalCloud):
 
     def judge_by_the_model(self, call: Call) -> None:
         limits.judge(call)
+        tags.judge(call)
 
     def region_of(self, properties: Properties) -> str:
         return properties.get("region") or self.region

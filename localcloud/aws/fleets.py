@@ -20,6 +20,8 @@ from localcloud.kinds import Call, Ref, Refusal
 from localcloud.store import Record
 from localcloud.values import Properties
 
+_MOST_AT_ONCE = 1000
+"""Source: EC2 API reference, SpotOptionsRequest.MinTargetCapacity."""
 _CAPACITY = "targetCapacitySpecification"
 _MODIFIABLE = (_CAPACITY, "excessCapacityTerminationPolicy", "launchTemplateConfigs", "context")
 
@@ -33,6 +35,9 @@ def _judge(call: Call) -> None:
             raise Refusal(
                 "InvalidParameterCombination", f"{options}.minTargetCapacity: it is for fleets of the type instant only"
             )
+        if said["minTargetCapacity"] > _MOST_AT_ONCE:
+            text = f"{options}.minTargetCapacity: the maximum is {_MOST_AT_ONCE}; {said['minTargetCapacity']} was given"
+            raise Refusal("InvalidParameterValue", text)
         if not said.get("singleAvailabilityZone") and not said.get("singleInstanceType"):
             raise Refusal(
                 "InvalidParameterCombination",

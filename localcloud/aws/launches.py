@@ -21,10 +21,12 @@ from localcloud.aws.nodes import Nodes
 from localcloud.aws.placement import PLACEMENT_GROUP, judge_offered, judge_type, judge_zone_of_group, room_in
 from localcloud.kinds import Call, Refusal
 from localcloud.store import Record
-from localcloud.values import Properties, first
+from localcloud.values import Properties, at, first
 
 _TARGET = "capacityReservationSpecification.capacityReservationTarget"
 _ONLY = "capacity-reservations-only"
+_MOST_GP3_GIB = 65_536
+"""Source: EC2 API reference, LaunchTemplateEbsBlockDeviceRequest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,7 @@ def judge_launch(call: Call, launch: Launch) -> None:
     facts = instance_type(launch.type)
     judge_type(call, launch.type)
     _judge_request_level(launch)
+    _judge_image(launch)
     judge_interfaces(launch.interfaces, launch.type, facts)
     _judge_market(call, launch)
     _judge_network(call, launch)
@@ -90,6 +93,16 @@ def judge_launch(call: Call, launch: Launch) -> None:
         )
     if launch.placement_group:
         judge_zone_of_group(call, launch.placement_group, launch.zone)
+
+
+def _judge_image(launch: Launch) -> None:
+    image = launch.data.get("imageId") or ""
+    if image and not image.startswith(("ami-", "resolve:ssm:")):
+        raise Refusal("InvalidAMIID.Malformed", f'imageId: Invalid id: "{image}" (expecting "ami-...")')
+    for path, disk in at(launch.data, "blockDeviceMappings[].ebs"):
+        if disk.get("volumeType") == "gp3" and (disk.get("volumeSize") or 0) > _MOST_GP3_GIB:
+            text = f"Volume of {disk['volumeSize']}GiB is too large for volume type gp3; maximum is {_MOST_GP3_GIB}GiB."
+            raise Refusal("InvalidParameterValue", f"{path}.volumeSize: {text}")
 
 
 def _judge_request_level(launch: Launch) -> None:

@@ -12,7 +12,7 @@ from ipaddress import IPv4Network
 from localcloud.addresses import free_address, network_of
 from localcloud.aws.kind import LOCAL_ID, AwsKind
 from localcloud.aws.nodes import Nodes, refuse_while_running, running
-from localcloud.aws.zones import zones_of
+from localcloud.aws.zones import places_of
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
 from localcloud.store import Record, Transaction
@@ -25,6 +25,8 @@ SECURITY_GROUP = "aws:ec2/securityGroup:SecurityGroup"
 
 MORE_BLOCKS = "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation"
 
+_NOBODYS = tuple(map(IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4")))
+"""What no VPC can have: this host, loopback, link-local, multicast (VPC user guide; the code is assumed)."""
 _KEPT_BY_AWS = 5
 """Addresses of each subnet: the first four and the last."""
 _WITH_INTERFACES = (
@@ -100,6 +102,12 @@ def _check_block(inputs: Properties, name: str) -> Iterator[Failure]:
         yield Failure(name, f"expected {name} to have a prefix between /16 and /28, got {block}")
 
 
+def _judge_vpc(call: Call) -> None:
+    block = network_of(call.inputs.get("cidrBlock"))
+    if block is not None and any(block.overlaps(kept) for kept in _NOBODYS):
+        raise Refusal("InvalidVpc.Range", f"The CIDR '{block}' is invalid.")
+
+
 def _create_vpc(call: Call) -> Properties:
     table = new_id("rtb")
     return {
@@ -147,7 +155,7 @@ def _judge_more_blocks(call: Call) -> None:
 
 
 def _zone(call: Call) -> Properties:
-    zones = zones_of(call.region)
+    zones = places_of(call.region)
     name, zone_id = call.inputs.get("availabilityZone"), call.inputs.get("availabilityZoneId")
     if call.old is not None and not name and not zone_id:
         name = call.old.outputs["availabilityZone"]
@@ -177,6 +185,7 @@ KINDS = (
         replaces=lambda old, new: ("instanceTenancy",) if new.get("instanceTenancy") == "dedicated" else (),
         defaults={"enableDnsSupport": True, "instanceTenancy": "default"},
         check=_check_vpc,
+        judge=_judge_vpc,
         create=_create_vpc,
         derive=lambda call: {"enableDnsHostnames": call.inputs.get("enableDnsHostnames", False)},
         in_use=("DependencyViolation", "The vpc '{id}' has dependencies and cannot be deleted."),

@@ -24,6 +24,8 @@ _SETTINGS = (
 )
 _SELDOM_READ = ("STANDARD_IA", "ONEZONE_IA")
 _SELDOM_READ_DAYS = 30
+_KEPT_NAMES = r"^(xn--|sthree-|amzn-s3-demo-|\d+\.\d+\.\d+\.\d+$)|\.\.|(-s3alias|--ol-s3|\.mrap|--x-s3)$"
+"""Source: S3 user guide, bucket naming rules."""
 _HOSTED_ZONE = "Z3AQBSTGFYJSTF"
 
 
@@ -35,6 +37,11 @@ def _check_bucket(inputs: Properties) -> Iterator[Failure]:
             f"'{name}' is not a bucket name: 3 to 63 lower-case letters, digits, dots and hyphens are needed, with a "
             "letter or digit at both ends",
         )
+
+
+def _judge_bucket(call: Call) -> None:
+    if re.search(_KEPT_NAMES, call.id):
+        raise Refusal("InvalidBucketName", f"The specified bucket is not valid. ({call.id})")
 
 
 def _create_bucket(call: Call) -> Properties:
@@ -141,6 +148,7 @@ KINDS = (
         immutable=("bucket", "bucketPrefix", "objectLockEnabled"),
         defaults={"forceDestroy": False},
         check=_check_bucket,
+        judge=_judge_bucket,
         create=_create_bucket,
         delete=_delete_bucket,
         taken=("BucketAlreadyExists", "The requested bucket name is not available: {name} is in use."),

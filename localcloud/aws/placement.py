@@ -15,7 +15,7 @@ from localcloud.aws.kind import AwsKind, in_range
 from localcloud.aws.network import new_id
 from localcloud.aws.nodes import refuse_while_running, running
 from localcloud.aws.offerings import offering_of
-from localcloud.aws.zones import zones_of
+from localcloud.aws.zones import places_of, zones_of
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.schema import Failure
 from localcloud.store import Record
@@ -23,6 +23,8 @@ from localcloud.values import UNKNOWN, Properties
 
 PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
 _TARGET = "capacityReservationTarget"
+_MOST_AT_ONCE = 1000
+"""Source: EC2 API reference, CreateCapacityReservation and ModifyCapacityReservation."""
 
 
 def judge_type(call: Call, name: str) -> None:
@@ -42,7 +44,7 @@ def judge_type(call: Call, name: str) -> None:
 def judge_offered(call: Call, name: str, zone: str) -> None:
     zones = instance_types.zones_with(call.region, name)
     if zone and zones is not None and zone not in zones:
-        names = {id_: n for n, id_ in zones_of(call.region).items()}
+        names = {id_: n for n, id_ in places_of(call.region).items()}
         there = ", ".join(sorted(names[id_] for id_ in zones if id_ in names))
         better = f"or choosing {there}" if there else f"in another region than {call.region}"
         raise Refusal(
@@ -77,11 +79,11 @@ def judge_zone_of_group(call: Call, group: str, zone: str) -> None:
 
 
 def _check_reservation(inputs: Properties) -> Iterator[Failure]:
-    yield from in_range(inputs, "instanceCount", 1, 1000)
+    yield from in_range(inputs, "instanceCount", 1)
 
 
 def _judge_reservation(call: Call) -> None:
-    zones, zone, type_ = zones_of(call.region), call.inputs["availabilityZone"], call.inputs["instanceType"]
+    zones, zone, type_ = places_of(call.region), call.inputs["availabilityZone"], call.inputs["instanceType"]
     if zone not in zones:
         near = next((n for n, i in zones.items() if i == zone), "")
         hint = f" It takes the zone's name, here {near}." if near else f" Zones: {', '.join(zones)}."
@@ -103,6 +105,9 @@ def _judge_reservation(call: Call) -> None:
         judge_type(call, type_)
         judge_offered(call, type_, zones[zone])
     before = call.old.outputs["instanceCount"] if call.old else 0
+    if abs(call.inputs["instanceCount"] - before) > _MOST_AT_ONCE:
+        text = f"instanceCount: a request adds or takes away {_MOST_AT_ONCE} instances at most; there are {before}."
+        raise Refusal("InvalidParameterValue", text)
     judge_held(call, type_, zones[zone], call.inputs["instanceCount"] - before)
 
 

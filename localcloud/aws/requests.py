@@ -24,7 +24,7 @@ from localcloud.models import LIMITS, is_readable
 from localcloud.values import UNKNOWN, Properties, visible
 
 _TABLE = Path(__file__).with_name("requests.toml")
-_FORMAT = 1
+_FORMAT = 2
 """Raised when the shape of the index changes, so that an older one is derived anew."""
 _STEPS = re.compile(r"\w+|\[\d*\]")
 _PAIRS = (("key", "value"), ("tagkey", "tagvalue"), ("name", "value"))

@@ -13,14 +13,20 @@ from localcloud.kinds import Refusal
 
 
 def zones_of(region: str) -> dict[str, str]:
-    """Zone name -> zone id."""
-    zones = _table().get(region)
+    """Zone name -> zone id, of those that every account has."""
+    zones = _table()["zones"].get(region)
     if zones is None:
-        known = ", ".join(sorted(_table()))
+        known = ", ".join(sorted(_table()["zones"]))
         raise Refusal("InvalidParameterValue", f"the local cloud knows no zones of region {region}; it knows {known}")
     return {f"{region}{letter}": zone_id for letter, zone_id in zones.items()}
 
 
+def places_of(region: str) -> dict[str, str]:
+    """The same with Local Zones: all that a subnet or a node can be in."""
+    local = _table()["local"].get(region, {})
+    return zones_of(region) | {f"{region}{ending}": zone_id for ending, zone_id in local.items()}
+
+
 @cache
-def _table() -> dict[str, dict[str, str]]:
-    return tomllib.loads(Path(__file__).with_name("zones.toml").read_text())["zones"]
+def _table() -> dict[str, dict[str, dict[str, str]]]:
+    return tomllib.loads(Path(__file__).with_name("zones.toml").read_text())

@@ -23,6 +23,7 @@ from localcloud.azure import (
     private_link,
     scale_sets,
     security_groups,
+    tags,
 )
 from localcloud.azure.kind import AzureKind, name_failures
 from localcloud.azure.refusals import folded, not_found
@@ -128,6 +129,7 @@ class Azure(LocalCloud):
 
     def judge_by_the_model(self, call: Call) -> None:
         models.judge(call)
+        tags.judge(call)
 
     def as_outputs(self, inputs: Properties, call: Call | None = None) -> Properties:
         # Identities are given as a list of ids and come back as a map of what they are.

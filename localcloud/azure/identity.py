@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 from localcloud.azure.kind import AzureKind
-from localcloud.azure.refusals import raise_first
+from localcloud.azure.refusals import folded, raise_first
 from localcloud.kinds import Call, Ref, Refusal
 from localcloud.values import Properties, first
 
@@ -23,6 +23,14 @@ TENANT = "11111111-1111-1111-1111-111111111111"
 _HAVE_PRINCIPALS = (IDENTITY, "azure-native:compute:VirtualMachineScaleSet")
 _MOST_FEDERATIONS = 20
 _GUID = r"(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+
+
+def _judge_group(call: Call) -> None:
+    """Which regions there are is not known; what no region is called, is."""
+    location = folded(call.inputs.get("location"))
+    if not re.fullmatch(r"[a-z][a-z0-9]*", location):
+        text = f"The provided location '{location}' is not available for resource group."
+        raise Refusal("LocationNotAvailableForResourceGroup", text, target="location")
 
 
 def _judge_assignment(call: Call) -> None:
@@ -113,6 +121,7 @@ KINDS = (
         longest=90,
         pattern=r"^[-\w\._\(\)]+$",
         immutable=("location",),
+        judge=_judge_group,
         create=lambda _: {
             "type": "Microsoft.Resources/resourceGroups",
             "properties": {"provisioningState": "Succeeded"},

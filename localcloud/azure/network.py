@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 from itertools import combinations
 
 from localcloud.addresses import network_of
@@ -25,6 +26,10 @@ from localcloud.store import Record
 from localcloud.values import UNKNOWN, Properties, at, first
 
 _SPACES = "addressSpace.addressPrefixes"
+_NOBODYS = tuple(
+    map(IPv4Network, ("127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32"))
+)
+"""What no network can have. Source: Azure documentation, virtual network FAQ."""
 _BASTION_SUBNET = "AzureBastionSubnet"
 _BASTION_PREFIX = 26
 
@@ -60,6 +65,9 @@ def _judge_network(call: Call) -> None:
 
 def _network_refusals(call: Call) -> Iterator[Refusal]:
     spaces = [space for space in map(network_of, first(call.inputs, _SPACES, [])) if space is not None]
+    for space in spaces:
+        if kept := next((kept for kept in _NOBODYS if space.overlaps(kept)), None):
+            yield Refusal("BadRequest", f"The address prefix {space} holds {kept}, which is reserved.", target=_SPACES)
     for one, two in combinations(spaces, 2):
         if one.overlaps(two):
             yield Refusal("BadRequest", f"The address prefixes {one} and {two} overlap.", target=_SPACES)

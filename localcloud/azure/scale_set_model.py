@@ -28,6 +28,8 @@ _SECURITY = f"{_PROFILE}.securityProfile"
 _LONGEST_CUSTOM_DATA = 87380
 """Base64 characters: 65535 bytes."""
 _LONGEST_PREFIX = 15
+_MOST_DISK_GIB = 4095
+"""Of an OS disk."""
 _OS_DISK_TYPES = ("Standard_LRS", "StandardSSD_LRS", "StandardSSD_ZRS", "Premium_LRS", "Premium_ZRS")
 
 
@@ -170,6 +172,10 @@ def _disk(inputs: Properties) -> Iterator[Refusal]:
         return
     yield from not_among(inputs, f"{_DISK}.createOption", "FromImage")
     yield from not_among(inputs, f"{_DISK}.managedDisk.storageAccountType", *_OS_DISK_TYPES)
+    gib = disk.get("diskSizeGB")
+    if gib is not None and not 1 <= gib <= _MOST_DISK_GIB:
+        text = f"The value {gib} of parameter 'osDisk.diskSizeGB' is out of range: 1 to {_MOST_DISK_GIB}."
+        yield invalid(f"{_DISK}.diskSizeGB", text)
 
 
 def _ephemeral(inputs: Properties, size: Size | None) -> Iterator[Refusal]:

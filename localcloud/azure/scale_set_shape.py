@@ -131,6 +131,9 @@ def _spot(inputs: Properties) -> Iterator[Refusal]:
         if price is not None and price != -1 and price <= 0:
             text = "Invalid max price value. The only supported values for max price are -1 or a decimal above zero."
             yield Refusal("MaxPriceValueInvalid", text, target=f"{_PROFILE}.billingProfile.maxPrice")
+        if price is not None and round(price, 5) != price:
+            text = "Invalid max price value. A max price has 5 decimal places at most."
+            yield Refusal("MaxPriceValueInvalid", text, target=f"{_PROFILE}.billingProfile.maxPrice")
         notice = f"{_PROFILE}.scheduledEventsProfile.terminateNotificationProfile.enable"
         if first(inputs, notice):
             text = "Terminate notification cannot be enabled on Azure Spot Virtual Machines."

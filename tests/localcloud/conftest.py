@@ -237,8 +237,9 @@ def index_cache(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path / "cloud.db")
+def store() -> Iterator[Store]:
+    """In memory: what is special to the file is for test_store and test_store_safety."""
+    store = Store(":memory:")
     yield store
     store.close()
 

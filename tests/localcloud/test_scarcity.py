@@ -75,11 +75,12 @@ def test_what_a_command_sets_goes_before_the_file(scarcity: Scarcity, tmp_path: 
     assert scarcity.quota("aws", "L-417A185B") == 384
 
 
-def test_another_process_sees_a_limit_at_once(scarcity: Scarcity, store: Store):
-    other = Store(store.path)
+def test_another_process_sees_a_limit_at_once(tmp_path: Path):
+    store, other = Store(tmp_path / "cloud.db"), Store(tmp_path / "cloud.db")
     Scarcity(other).set_capacity("aws", P5, "*", "*", 3)
     other.close()
-    assert scarcity.available("aws", P5, "use1-az6", "spot") == 3
+    assert Scarcity(store).available("aws", P5, "use1-az6", "spot") == 3
+    store.close()
 
 
 def test_without_a_file_there_is_nothing_to_read(scarcity: Scarcity, tmp_path: Path):

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -17,9 +17,11 @@ from planning.findings import render
 from planning.plan import Assessment, assess
 from planning.shape import fields_at
 from planning.spec import AwsSpec, AzureSpec
+from tests.agreement.specs import whole_specs
 
 Assessed = Callable[..., Assessment]
 MODELS: dict[str, type[BaseModel]] = {"aws": AwsSpec, "azure": AzureSpec}
+TODAY = date(2026, 11, 30)
 SECRET = "hunter2hunter2hunter2hunter2hunter2hunter2hunter2hunter2hunter2hunter2"
 PRIVATE_KEY = f"-----BEGIN OPENSSH PRIVATE KEY-----\n{SECRET}\n-----END OPENSSH PRIVATE KEY-----\n"
 
@@ -92,7 +94,15 @@ def test_a_long_text_in_the_wrong_place_is_never_repeated(cloud: str, secret: st
 
 
 @pytest.mark.parametrize("cloud", ["aws", "azure"])
-@pytest.mark.parametrize("changes", [{}, {"nodes.count": 0, "nodes.purchse": "x"}, {"network.cidr": "10.0.0.0/28"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"nodes.count": 0, "nodes.purchse": "x"},
+        {"network.cidr": "10.0.0.0/28"},
+        {"tags": {"team": "a", "Team": "b", "TEAM": "c"}},
+    ],
+)
 def test_the_order_of_keys_does_not_matter(
     cloud: str, changes: dict[str, Any], assessed: Assessed, spec_of: Any
 ) -> None:
@@ -100,6 +110,13 @@ def test_the_order_of_keys_does_not_matter(
     shuffle = random.Random(4)
     for _ in range(5):
         assert assessed(_shuffled(raw, shuffle)) == assessed(raw)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(raw=st.sampled_from(["aws", "azure"]).flatmap(lambda cloud: whole_specs(cloud, TODAY)), seed=st.integers(0, 99))
+def test_the_order_of_keys_does_not_matter_in_any_spec(raw: dict[str, Any], seed: int, tmp_path_factory: Any) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    assert assess(_shuffled(raw, random.Random(seed)), TODAY, folder) == assess(raw, TODAY, folder)
 
 
 def _shuffled(value: Any, shuffle: random.Random) -> Any:
