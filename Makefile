@@ -61,7 +61,7 @@ bench: env ## how long the commands take and how much memory they need
 
 golden: env ## rewrite the snapshots of the tests and the output in the README; read the difference before you commit it
 	@$(BIN)/python -m localcloud.engine > /dev/null
-	$(BIN)/pytest -q --snapshot-update tests/components/test_golden.py tests/project/test_readme.py tests/localcloud/test_page.py tests/planning/test_jsonschema.py tests/policies/test_page.py tests/policies/test_profiles.py tests/engine/test_demo.py
+	$(BIN)/pytest -q --snapshot-update tests/components/test_golden.py tests/project/test_pages.py tests/localcloud/test_page.py tests/planning/test_jsonschema.py tests/policies/test_page.py tests/policies/test_profiles.py tests/engine/test_demo.py
 
 clean: ## remove the environment, the local cloud and all caches of this checkout
 	rm -rf .venv .local .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist

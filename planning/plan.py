@@ -169,6 +169,8 @@ class Assessment:
     """All that can be said of a plain value; `plan` is None where a finding is an error."""
 
     findings: tuple[Finding, ...]
+    spec: AwsSpec | AzureSpec | None = None
+    """None where its shape is wrong."""
     facts: Facts | None = None
     plan: Plan | None = None
 
@@ -182,8 +184,9 @@ def assess(raw: object, today: date, folder: Path) -> Assessment:
     facts = derive(spec, today, folder)
     findings = tuple(judge(spec, facts))
     if has_errors(findings) or facts.node is None or facts.image is None:
-        return Assessment(findings=findings, facts=facts)
-    return Assessment(findings=findings, facts=facts, plan=_plan(spec, facts, facts.node, facts.image, findings))
+        return Assessment(findings=findings, spec=spec, facts=facts)
+    plan = _plan(spec, facts, facts.node, facts.image, findings)
+    return Assessment(findings=findings, spec=spec, facts=facts, plan=plan)
 
 
 def _plan(

@@ -30,6 +30,7 @@ __all__ = [
     "default_image",
     "image",
     "images",
+    "internet_steps",
     "lustre_price",
     "lustre_tier",
     "lustre_tiers",
@@ -39,6 +40,7 @@ __all__ = [
     "node_type",
     "node_types",
     "price",
+    "price_items",
     "regions",
 ]
 
@@ -160,6 +162,16 @@ def price(item: str, region: str) -> Price | None:
     if item not in items:
         raise CatalogError(_PRICES, item, "", f"no such item; there are {', '.join(items)}")
     return _price(items[item], f"items {item}", region, {})
+
+
+def price_items() -> list[str]:
+    """The keys that `price` takes."""
+    return list(read(_PRICES)["items"])
+
+
+def internet_steps() -> tuple[tuple[str, int], ...]:
+    """Keys of the prices of what leaves to the internet, each with the GB of a month from which it holds, rising."""
+    return tuple(read(_PRICES)["internet"].items())
 
 
 def _price(rows: Sequence[Mapping[str, Any]], where: str, region: str, common: Mapping[str, str]) -> Price | None:

@@ -65,5 +65,5 @@ def derive(spec: AwsSpec | AzureSpec, today: date, folder: Path) -> Facts:
         network=address_plan(spec, interfaces, lustre),
         lustre=lustre,
         quota=quota_of(spec, node, capacity.most),
-        cost=cost_of(spec, node, lustre),
+        cost=cost_of(spec, node, lustre, ephemeral_root=ephemeral, today=today),
     )

@@ -11,7 +11,7 @@ import pytest
 
 from cli import demo
 from localcloud.progress import Progress
-from tests.readme import rewrite, shown
+from tests.pages import README, rewrite, shown
 
 DRAWN = re.compile(r"\bfs-[0-9a-f]{17}\b|(?<=-objects-)[0-9a-f]{7}\b|(?<=tcp:/)[a-z0-9]{8}\b")
 """What a cloud draws by lot: ids, suffixes, mount names."""
@@ -29,9 +29,9 @@ def test_both_example_clusters_come_up_stay_as_they_are_and_go_without_a_trace(
     assert demo.up(cloud.workspace, Progress(said)) == 0
     assert said.getvalue().count(" created (") == len(demo.EXAMPLES)
     table = capsys.readouterr().out
-    if request.config.option.update_snapshots and DRAWN.sub("...", shown("make up")) != DRAWN.sub("...", table):
-        rewrite("make up", table)
-    assert DRAWN.sub("...", shown("make up")) == DRAWN.sub("...", table)
+    if request.config.option.update_snapshots and DRAWN.sub("...", shown(README, "make up")) != DRAWN.sub("...", table):
+        rewrite(README, "make up", table)
+    assert DRAWN.sub("...", shown(README, "make up")) == DRAWN.sub("...", table)
 
     said = io.StringIO()
     assert demo.up(cloud.workspace, Progress(said)) == 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pytest
 
 from planning.cost import Cost, Line
+from planning.cost.lines import CENT
 from planning.plan import Assessment
 
 
@@ -56,8 +57,10 @@ def test_48_tib_of_azure_lustre_at_125_cost_4915_20_a_month_and_say_that_the_pri
 
 def test_the_totals_are_the_sums_of_the_lines(cost: Callable[..., Cost]) -> None:
     whole = cost("aws")
-    assert whole.usd_per_hour == Decimal("880.64") + Decimal("11.05") + Decimal("0.05"), "nodes, FSx, NAT gateway"
-    assert whole.usd_per_month == Decimal("642867.20") + Decimal("8064.00") + Decimal("32.85")
+    there = "nodes, root disks, FSx, NAT gateway, its address"
+    hourly = sum(map(Decimal, ("880.64", "0.53", "11.05", "0.05", "0.0050")), Decimal(0))
+    assert whole.usd_per_hour == hourly.quantize(CENT, ROUND_HALF_UP), there
+    assert whole.usd_per_month == sum(map(Decimal, ("642867.20", "384.00", "8064.00", "32.85", "3.65"))), there
     assert not whole.is_lower_bound
 
 
@@ -97,7 +100,7 @@ def test_scratch_costs_what_its_capacity_costs_and_a_link_nothing(cost: Callable
     scratch = {"capacity": "2400GiB", "deployment": "scratch"}
     whole = cost("aws", storage__filesystem=scratch, storage__objects__link=True)
     assert line(whole, "FSx for Lustre, scratch").usd_per_month == Decimal("336.00")
-    assert len(whole.lines) == 3, "nodes, filesystem, NAT gateway"
+    assert [each.kind for each in whole.lines] == ["nodes", "nodes", "filesystem", "network", "network"]
 
 
 def test_a_filesystem_that_exists_is_paid_for_elsewhere(cost: Callable[..., Cost]) -> None:
@@ -108,7 +111,7 @@ def test_a_filesystem_that_exists_is_paid_for_elsewhere(cost: Callable[..., Cost
 
 def test_a_cluster_that_does_not_run_costs_its_storage_and_network_only(cost: Callable[..., Cost]) -> None:
     items = [each.item for each in cost("aws", nodes__running=False).lines]
-    assert [item.split(",")[0] for item in items] == ["FSx for Lustre", "NAT gateway"]
+    assert [item.split(",")[0] for item in items] == ["FSx for Lustre", "NAT gateway", "public IPv4 addresses"]
 
 
 def test_reserved_capacity_costs_as_much_as_on_demand(cost: Callable[..., Cost]) -> None:
@@ -130,9 +133,47 @@ def test_an_unknown_price_makes_the_total_a_lower_bound_and_is_never_0(
 
 def test_json_has_the_keys_of_the_command_and_plain_numbers(cost: Callable[..., Cost]) -> None:
     shown = cost("aws").as_json()
-    assert list(shown) == ["currency", "lines", "usd_per_hour", "usd_per_month", "assumptions"]
+    assert list(shown) == ["currency", "lines", "usd_per_hour", "usd_per_month", "is_lower_bound", "assumptions"]
     assert set(shown["lines"][0]) == {
-        "item", "quantity", "unit", "unit_price", "usd_per_hour", "usd_per_month", "price_date", "source", "note",
+        "kind", "item", "quantity", "unit", "unit_price", "usd_per_hour", "usd_per_month", "price_date",
+        "source", "note",
     }  # fmt: skip
     assert shown["lines"][0]["usd_per_hour"] == 880.64
     assert shown["currency"] == "USD"
+
+
+def test_root_disks_are_paid_for_where_they_are_no_part_of_the_node(cost: Callable[..., Cost]) -> None:
+    disks = line(cost("aws"), "root disks")
+    assert (disks.quantity, disks.usd_per_month) == (16 * 300, Decimal("384.00"))
+    assert not [each for each in cost("azure").lines if "root disks" in each.item], "ephemeral on ND v5"
+    single = cost("azure", nodes={"type": "Standard_NC24ads_A100_v4", "count": 1})
+    assert line(single, "Premium SSD").usd_per_hour is None, "sold by sizes whose prices are not known here"
+    assert single.is_lower_bound
+
+
+def test_public_addresses_and_private_endpoints_are_paid_for(cost: Callable[..., Cost]) -> None:
+    assert line(cost("azure"), "private endpoints").usd_per_month == Decimal("14.60")
+    assert line(cost("azure", access__bastion=True), "public IPv4").quantity == 2, "of NAT and of Bastion"
+    assert not [each for each in cost("azure", network__egress="none").lines if "IPv4" in each.item]
+
+
+def test_an_amount_below_a_cent_is_not_shown_as_free(cost: Callable[..., Cost]) -> None:
+    assert line(cost("aws"), "public IPv4").usd_per_hour == Decimal("0.0050")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ({"purchase": "capacity-block", "reservation": "cr-0123456789abcdef0"}, "paid up front"),
+        (
+            {"purchase": "capacity-block", "reservation": {"id": "cr-0123456789abcdef0", "start": "2030-01-31"}},
+            "begins on 2030-01-31",
+        ),
+        ({"purchase": "capacity-block", "reservation": {"buy": "cb-0123456789abcdef0", "confirm": True}}, "offering"),
+        ({"purchase": "reserved", "reservation": "cr-0123456789abcdef0"}, "used or not"),
+    ],
+)
+def test_what_a_way_of_buying_does_to_the_bill_is_said(
+    nodes: dict[str, Any], said: str, cost: Callable[..., Cost]
+) -> None:
+    assert said in line(cost("aws", nodes={"type": "p5.48xlarge", "count": 2, **nodes}), "p5.48xlarge").note

@@ -1,4 +1,4 @@
-"""The README shows real output: every block marked with its command or file is compared with what that gives now.
+"""The pages show real output: every block marked with its command or file is compared with what that gives now.
 
 `make golden` rewrites the blocks. Ids that a cloud draws are made the same on both sides. The block of `make up`, which
 needs the engine, is filled and compared in tests/engine/test_demo.py.
@@ -14,17 +14,22 @@ import pytest
 
 from cli.main import main
 from components.dryrun import run
-from tests.readme import BLOCKS, README, ROOT, rewrite, shown
+from tests.pages import PAGES, README, ROOT, blocks, rewrite, shown
 
 NEEDS_ENGINE = {"make up"}
+SHOWN = [(page, what) for page in PAGES for what in blocks(page) if what not in NEEDS_ENGINE]
 
 
-@pytest.mark.parametrize("what", [w for w in BLOCKS if w not in NEEDS_ENGINE])
-def test_a_block_of_the_readme_shows_what_its_command_or_file_gives(
-    what: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+@pytest.mark.parametrize(("page", "what"), SHOWN, ids=[f"{page.name}: {what}" for page, what in SHOWN])
+def test_a_block_of_a_page_shows_what_its_command_or_file_gives(
+    page: Path,
+    what: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.chdir(ROOT)
-    if BLOCKS[what] == "file":
+    if blocks(page)[what] == "file":
         now = (ROOT / what).read_text(encoding="utf-8")
     else:
         command, *words = shlex.split(what)
@@ -32,8 +37,8 @@ def test_a_block_of_the_readme_shows_what_its_command_or_file_gives(
         main(words)
         now = capsys.readouterr().out
     if request.config.option.update_snapshots:
-        rewrite(what, now)
-    assert shown(what) == now
+        rewrite(page, what, now)
+    assert shown(page, what) == now
 
 
 def test_the_page_of_rules_is_what_the_command_gives(
@@ -47,7 +52,7 @@ def test_the_page_of_rules_is_what_the_command_gives(
 
 
 def test_the_readme_shows_the_main_job_a_check_a_plan_and_a_stack_file() -> None:
-    assert set(BLOCKS) == {
+    assert set(blocks(README)) == {
         "make up",
         "gpu-clusters check docs/examples/Pulumi.mistakes.yaml",
         "gpu-clusters plan aws-p5",
@@ -55,9 +60,7 @@ def test_the_readme_shows_the_main_job_a_check_a_plan_and_a_stack_file() -> None
     }
 
 
-@pytest.mark.parametrize(
-    "page", [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name
-)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda p: p.name)
 def test_what_a_page_links_to_or_names_as_a_path_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#]+)", text) if not link.startswith("https://")]
