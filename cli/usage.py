@@ -48,6 +48,10 @@ def add_usage(parser: argparse.ArgumentParser) -> None:
         default=USUAL_INTERRUPTIONS,
         help=f"spot nodes that are taken back in a month; default: {USUAL_INTERRUPTIONS}",
     )
+    add_prices(parser)
+
+
+def add_prices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prices", type=_prices, metavar="FILE", default=LIST, help="TOML of prices of your own")
 
 

@@ -7,16 +7,13 @@ Where prices come from: `planning.cost.pricebook`. Lines and sums: `planning.cos
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from planning.cost.lines import HOURS_PER_MONTH, Cost, Line
 from planning.cost.pricebook import LIST, Prices
 from planning.cost.standing import AnyNode, AnySpec, standing
 from planning.cost.usage import Usage, assumed, used
 from planning.facts.storage import Lustre
-
-if TYPE_CHECKING:
-    from planning.facts.derive import Facts
 
 __all__ = ["HOURS_PER_MONTH", "LIST", "Cost", "Line", "Prices", "Usage", "cost_of", "whole_cost"]
 
@@ -31,7 +28,20 @@ def cost_of(spec: AnySpec, node: AnyNode | None, lustre: Lustre | None, *, ephem
     return Cost(lines=lines, assumptions=(*assumptions, *_bound(lines)))
 
 
-def whole_cost(spec: AnySpec, facts: Facts, usage: Usage, prices: Prices = LIST) -> Cost:
+class Derived(Protocol):
+    """What a cost takes of the facts, which are derived with a cost of their own."""
+
+    @property
+    def node(self) -> AnyNode | None: ...
+    @property
+    def lustre(self) -> Lustre | None: ...
+    @property
+    def ephemeral_root(self) -> bool: ...
+    @property
+    def today(self) -> date: ...
+
+
+def whole_cost(spec: AnySpec, facts: Derived, usage: Usage, prices: Prices = LIST) -> Cost:
     """By being there and by being used."""
     lines = (
         *standing(
