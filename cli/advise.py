@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text, for people")
 
 
-def add_workload(parser: argparse.ArgumentParser) -> None:
-    """Flags that tell a run and what it may take; `compare` has them, too."""
+def add_workload(parser: argparse.ArgumentParser, *, beside_usage: bool = False) -> None:
+    """Flags that tell a run and what it may take; `compare` has them, too, beside those of `cli.usage`."""
     parser.add_argument("--model", metavar="MODEL", help="a public model, such as llama-3-70b, or parameters, as 13B")
     parser.add_argument("--tokens", metavar="N", help="tokens to train on, such as 1.5T or 1.5e12")
     parser.add_argument("--sequence-length", type=int, metavar="N", help="tokens of a sequence; default: the model's")
@@ -54,8 +54,9 @@ def add_workload(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--purchase", default="on-demand", metavar="WAY", help="on-demand (default), spot, …")
     parser.add_argument("--region", metavar="REGION", help="default: the one whose prices are known best")
     parser.add_argument("--data-region", metavar="REGION", help="where the data are now")
-    parser.add_argument("--dataset-size", type=size, metavar="SIZE", help="default: the tokens as numbers")
-    add_prices(parser)
+    if not beside_usage:
+        parser.add_argument("--dataset-size", type=size, metavar="SIZE", help="default: the tokens as numbers")
+        add_prices(parser)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

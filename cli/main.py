@@ -15,6 +15,7 @@ COMMANDS = {
     "check": "say everything that is wrong with stacks, without any cloud",
     "plan": "show what a stack would make, need and cost",
     "cost": "show what a stack costs an hour, a month and a run, line by line",
+    "compare": "show stacks, or one training run on both clouds, side by side",
     "advise": "say which nodes and storage a training run takes, how long and what it costs",
     "images": "show which machine image each stack's nodes are made from, and record it",
     "schema": "print the JSON Schema of a stack file, by which editors complete and underline",

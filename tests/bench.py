@@ -118,8 +118,8 @@ class Peak:
 def family(pid: int) -> list[int]:
     """The process and its descendants."""
     children: list[str] = []
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):  # of any thread: Go starts processes from several
-        with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # it may have ended meanwhile
+        for path in Path(f"/proc/{pid}/task").glob("*/children"):  # of any thread: Go starts processes from several
             children += path.read_text().split()
     return [pid, *(p for child in children for p in family(int(child)))]
 

@@ -201,6 +201,14 @@ def capacity_block_not_begun(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
         yield Fault("nodes.reservation.start", message, f"run `pulumi up` again on {begins} after 11:30 UTC")
 
 
+@rule("capacity-block-begins-today", "warning", cloud="aws", reference=CAPACITY_BLOCKS)
+def capacity_block_begins_today(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
+    """On its first day a Capacity Block has nodes from 11:30 UTC on, and a spec says no hour."""
+    if facts.capacity.begins == facts.today and facts.capacity.now:
+        message = f"the Capacity Block begins today, {facts.today}, and before 11:30 UTC EC2 starts none of its nodes"
+        yield Fault("nodes.reservation.start", message, "run `pulumi up` after 11:30 UTC")
+
+
 @rule("capacity-block-too-far", "warning", cloud="aws", reference=CAPACITY_BLOCKS)
 def capacity_block_too_far(_spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """Capacity Blocks are sold for a start within eight weeks."""

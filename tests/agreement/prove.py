@@ -38,7 +38,7 @@ CLOUDS = ("aws", "azure")
 FOLDER = ROOT / "stacks"
 LEAST_SAID = 50
 LEAST_ACCEPTED = 0.3
-FORETOLD = {"link-roles-unseen", "zone-without-the-type"}
+FORETOLD = {"capacity-block-begins-today", "link-roles-unseen", "zone-without-the-type"}
 """Rules that warn of a refusal which is likely but not sure. Nothing is proved of what they speak of."""
 NEVER_ACCEPTED = {
     "aws": {"access.bastion"},

@@ -324,7 +324,16 @@ TABLE: dict[str, list[Row]] = {
         Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-12-01"}}, {
             "warning capacity-block-not-begun nodes.reservation.start",
         }),
-        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-11-30"}}, FINE),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-11-29"}}, FINE),
+    ],
+    "capacity-block-begins-today": [
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-11-30"}}, {
+            "warning capacity-block-begins-today nodes.reservation.start",
+        }),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-11-29"}}, FINE),
+        Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2026-11-30"}, "nodes.running": False}, {
+            "warning reservation-still-paid nodes.running",
+        }),
     ],
     "capacity-block-too-far": [
         Row("aws", {**BLOCK, "nodes.reservation": {"id": "cr-0a1", "start": "2027-01-26"}}, {
