@@ -17,7 +17,7 @@ import pytest
 
 from planning.sizing.compute import flops_per_token, gpu_hours
 from planning.sizing.gpus import Accelerator, accelerator
-from planning.sizing.models import Model
+from planning.sizing.models import Model, model_of
 from planning.sizing.utilisation import GOODPUT, SPREAD, predict
 
 FILE = tomllib.loads((Path(__file__).parent / "sizing_runs.toml").read_text(encoding="utf-8"))
@@ -102,8 +102,6 @@ def test_rows_set_aside_are_right_to_the_order_of_magnitude() -> None:
 def test_a_benchmark_that_counts_attention_has_the_utilisation_that_it_reports() -> None:
     # Llama 3 8B on 4 p5, 32 H100 over EFA: 6,785 tokens a second and GPU, reported as 39.73 % of 989 TFLOP/s
     # (awslabs/awsome-distributed-training, torchtitan, 2025-03).
-    from planning.sizing.models import model_of
-
     flops = flops_per_token(model_of("llama-3-8b"), 8192, "6N+attention")
     assert flops * 6785 / 989e12 == pytest.approx(0.3973, abs=0.0003)
 
@@ -113,3 +111,16 @@ def test_the_data_tell_each_run_once_with_its_source() -> None:
     assert len(names) == len(set(names))
     assert all(run.row["source"] for runs in RUNS.values() for run in runs)
     assert SPREAD**2 <= WIDEST
+
+
+def test_the_page_says_how_true_the_prediction_is() -> None:
+    page = " ".join((Path(__file__).parent.parent.parent / "docs/sizing.md").read_text(encoding="utf-8").split())
+    shares, held = [], []
+    for runs in JUDGED.values():
+        found = [(run.predicted(), run.row["gpu_hours"]) for run in runs]
+        shares.append(median(abs(likely / took - 1) for (_, likely, _), took in found))
+        held.append(f"{sum(low <= took <= high for (low, _, high), took in found)}")
+    assert f"within {shares[0]:.0%}".replace("%", " %") in page
+    assert f"{shares[1]:.0%}".replace("%", " %") + " (held out)" in page
+    assert f"holds all {held[0]} judged rows of the first and {held[1]} of {len(JUDGED['held_out'])}" in page
+    assert f"holds {sum(map(len, RUNS.values()))} published runs" in page
