@@ -1,4 +1,4 @@
-"""What `gpu-clusters compare` shows; its page: whole, escaped, fetching nothing, and seen by a browser if one is there."""
+"""What `gpu-clusters compare` shows; its page: whole, escaped, of its own, and seen by a browser where there is one."""
 
 from __future__ import annotations
 
