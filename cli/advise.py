@@ -30,6 +30,8 @@ from planning.sizing.runs import CLOUDS, Constraints, run_of
 from planning.sizing.stack import spec_of, stack_text
 
 WIDTH = 100
+TENTH = Decimal("0.1")
+"""Of an hour, to which a run is priced."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -164,7 +166,7 @@ def answer_of(found: Recommendation, prices: Prices, today: date, name: str | No
     if assessment.spec is None or assessment.facts is None or errors:
         raise SizingError("; ".join(f"{f.path}: {f.message}" for f in errors), "; ".join(f.fix for f in errors))
     usage = Usage(
-        hours=Decimal(round(of.days.likely * 24, 1)).quantize(Decimal("0.1")),
+        hours=max(Decimal(of.days.likely * 24).quantize(TENTH), TENTH),
         checkpoint=of.checkpoint_bytes,
         interval=Decimal(round(of.failures.interval_s / 3600, 2)).quantize(Decimal("0.01")),
         dataset=of.run.dataset_bytes or None,
@@ -278,11 +280,7 @@ def _answer_text(advice: Advice, answer: Answer) -> Iterator[str]:
         yield from _told("purchase" if not number else "", f"{option.purchase}, {usd}: {option.risk}")
     cost = answer.cost
     least = "at least " if cost.is_lower_bound else ""
-    parts = ", ".join(
-        f"{kind} {sum((line.usd_in(cost.hours) or Decimal(0) for line in cost.of(kind)), Decimal(0)):,.0f}"
-        for kind in KINDS
-        if cost.hours is not None and cost.of(kind)
-    )
+    parts = ", ".join(f"{kind} {cost.shown_of(kind, 0)}" for kind in KINDS if cost.of(kind))
     yield from _told("cost", f"{least}{cost.usd_per_run:,} USD for {_days(of.days.likely)}: {parts}")
     yield from _told("", f"{least}{cost.usd_per_hour:,} USD an hour; lines: `gpu-clusters cost` of the stack")
     for number, other in enumerate(found.alternatives[:3]):
@@ -293,7 +291,9 @@ def _answer_text(advice: Advice, answer: Answer) -> Iterator[str]:
 
 
 def _days(days: float) -> str:
-    return f"{days:.0f} days" if days >= 10 else f"{days:.1f} days" if days >= 1 else f"{days * 24:.1f} hours"
+    if days >= 1:
+        return f"{days:.0f} days" if days >= 10 else f"{days:.1f} days"
+    return f"{days * 24:.1f} hours" if days * 24 >= 0.1 else "some minutes"
 
 
 def _told(topic: str, text: str) -> list[str]:

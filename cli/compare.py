@@ -21,7 +21,7 @@ from cli.cost import cost_of_stack
 from cli.stacks import judge_stack
 from cli.usage import add_usage, usage_of
 from planning.cost import Cost
-from planning.cost.lines import KINDS, Kind
+from planning.cost.lines import KINDS
 from planning.plan import Plan, assess
 from planning.sizing.errors import SizingError
 from planning.sizing.runs import CLOUDS
@@ -42,24 +42,10 @@ class Column:
         return self.plan.nodes.count * self.plan.nodes.gpus
 
     @property
-    def total(self) -> Decimal:
-        """Of the run, where its hours are told; else of a month."""
-        return self.cost.usd_per_month if self.cost.usd_per_run is None else self.cost.usd_per_run
-
-    @property
     def usd_per_gpu_hour(self) -> Decimal | None:
         if not self.plan.nodes.declared:
             return None
         return (self.cost.usd_per_hour / self.gpus).quantize(Decimal("0.01"))
-
-    def of(self, kind: Kind) -> Decimal | None:
-        """Of the same span as `total`; None where a line of this kind has no known price."""
-        lines = self.cost.of(kind)
-        if any(line.unit_price is None for line in lines):
-            return None
-        hours = self.cost.hours
-        amounts = (line.usd_per_month if hours is None else line.usd_in(hours) for line in lines)
-        return sum((amount for amount in amounts if amount is not None), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +58,8 @@ class Comparison:
 
     def difference(self, column: Column) -> str:
         """Of a column's total to the first one's."""
-        first = self.columns[0].total
-        more = column.total - first
+        first = self.columns[0].cost.total
+        more = column.cost.total - first
         share = f" ({more / first:+.1%})" if first else ""
         return "" if column is self.columns[0] else f"{more:+,.2f}{share}"
 
@@ -179,8 +165,8 @@ def rows(found: Comparison) -> Iterator[tuple[str, list[str]]]:
     """The money, a row each, as people read it."""
     for kind in KINDS:
         if any(column.cost.of(kind) for column in found.columns):
-            yield kind, [_money(column.of(kind)) for column in found.columns]
-    yield "total", [f"{'at least ' * c.cost.is_lower_bound}{c.total:,.2f}" for c in found.columns]
+            yield kind, [column.cost.shown_of(kind) for column in found.columns]
+    yield "total", [f"{'at least ' * c.cost.is_lower_bound}{c.cost.total:,.2f}" for c in found.columns]
     if len(found.columns) > 1:
         yield f"against {found.columns[0].title}", [found.difference(column) for column in found.columns]
     yield "an hour", [f"{column.cost.usd_per_hour:,.2f}" for column in found.columns]
@@ -202,8 +188,8 @@ def as_json(found: Comparison) -> dict[str, Any]:
                 "node_type": column.plan.nodes.type,
                 "nodes": column.plan.nodes.count,
                 "gpus": column.gpus,
-                "usd": float(column.total),
-                "usd_by_kind": {k: float(v) if (v := column.of(k)) is not None else None for k in KINDS},
+                "usd": float(column.cost.total),
+                "usd_by_kind": {k: float(v) if (v := column.cost.sum_of(k)) is not None else None for k in KINDS},
                 "usd_per_gpu_hour": float(each) if (each := column.usd_per_gpu_hour) is not None else None,
                 "cost": column.cost.as_json(),
                 "capabilities": dict(capabilities(column.plan)),

@@ -105,7 +105,7 @@ def _charts(found: Comparison) -> str:
 
 def _chart(found: Comparison, title: str, kinds: tuple[Kind, ...]) -> str:
     """A bar for each cluster; the longest fills the width."""
-    sums = [sum((column.of(kind) or Decimal(0) for kind in kinds), Decimal(0)) for column in found.columns]
+    sums = [sum((column.cost.sum_of(kind) or Decimal(0) for kind in kinds), Decimal(0)) for column in found.columns]
     most = max(sums)
     if not most:
         return ""
@@ -118,7 +118,7 @@ def _chart(found: Comparison, title: str, kinds: tuple[Kind, ...]) -> str:
 def _bar(column: Column, amount: Decimal, most: Decimal, kinds: tuple[Kind, ...]) -> str:
     parts, left = [], Decimal(0)
     for kind in kinds:
-        width = (column.of(kind) or Decimal(0)) / most * 100
+        width = (column.cost.sum_of(kind) or Decimal(0)) / most * 100
         if width:
             parts.append(f'<rect class="{kind}" x="{left:.3f}" y="0" width="{width:.3f}" height="1"></rect>')
         left += width

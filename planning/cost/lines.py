@@ -94,6 +94,24 @@ class Cost:
     def of(self, kind: Kind) -> tuple[Line, ...]:
         return tuple(line for line in self.lines if line.kind == kind)
 
+    @property
+    def total(self) -> Decimal:
+        """Of the run, where its hours are told; else of a month."""
+        return self.usd_per_month if self.usd_per_run is None else self.usd_per_run
+
+    def sum_of(self, kind: Kind) -> Decimal | None:
+        """Of the same span as `total`, of the lines whose prices are known; None where none is."""
+        lines = self.of(kind)
+        if lines and all(line.unit_price is None for line in lines):
+            return None
+        return _sum(line.usd_per_month if self.hours is None else line.usd_in(self.hours) for line in lines)
+
+    def shown_of(self, kind: Kind, digits: int = 2) -> str:
+        """The same as people read it."""
+        amount = self.sum_of(kind)
+        least = "at least " if any(line.unit_price is None for line in self.of(kind)) else ""
+        return "unknown" if amount is None else f"{least}{amount:,.{digits}f}"
+
     def as_json(self) -> dict[str, Any]:
         shown: dict[str, Any] = {
             "currency": "USD",

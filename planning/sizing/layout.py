@@ -58,7 +58,9 @@ class Fit:
 
 
 def best_layout(setting: Setting, nodes: int) -> Fit | None:
-    """None where nothing fits."""
+    """None where nothing fits, or where nodes without a fabric would be many."""
+    if nodes > 1 and not gb_per_second_per_gpu(setting.node):
+        return None
     usable = setting.gpu.usable_gib * GIB
     fits = [
         Fit(layout=layout, memory=memory, overhead=_overhead(setting, layout, nodes))

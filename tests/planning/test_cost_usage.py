@@ -139,6 +139,8 @@ def test_a_price_that_is_unknown_for_a_line_of_use_makes_the_total_a_lower_bound
     whole = cost("aws", {"region": "us-west-2", "zone": "usw2-az2"}, dataset=GB)
     assert [each.item for each in whole.lines if each.unit_price is None] == ["dataset"]
     assert whole.is_lower_bound
+    assert whole.shown_of("objects") == "unknown"
+    assert whole.shown_of("nodes", 0) == "643,251"
 
 
 def test_stopped_nodes_write_no_checkpoints(cost: Costs) -> None:

@@ -166,6 +166,22 @@ def test_pre_training_405b_is_more_than_one_fabric_and_names_islands() -> None:
     assert all(no.would for no in advice.refusals.values())
 
 
+@pytest.mark.parametrize("node_type", ["Standard_NC24ads_A100_v4", "g6e.48xlarge"])
+def test_nodes_without_a_fabric_are_one_or_none(node_type: str) -> None:
+    advice = recommend(run_of("mixtral-8x7b", "1T"), Constraints(deadline_days=30, node_type=node_type))
+    assert not advice.recommendations
+    assert all(no.would for no in advice.refusals.values())
+
+
+@pytest.mark.parametrize("name", known_models())
+def test_every_known_model_has_an_answer_or_a_reason(name: str) -> None:
+    advice = recommend(run_of(name, "100B"), Constraints(deadline_days=30))
+    assert len(advice.recommendations) + len(advice.refusals) == 2
+    for found in advice.recommendations:
+        assert found.estimate.fit is not None
+        assert arithmetic(found)
+
+
 def test_a_measured_utilisation_takes_the_place_of_the_predicted_one() -> None:
     fast = on(recommend(run_of("llama-3-70b", 1.5e12, mfu=0.45), Constraints(deadline_days=60)), "aws")
     usual = on(recommend(run_of("llama-3-70b", 1.5e12), Constraints(deadline_days=60)), "aws")
