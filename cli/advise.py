@@ -1,6 +1,7 @@
 """`gpu-clusters advise`: which nodes and storage a training run takes, how long, what it costs, and a stack file of it.
 
-The numbers: `planning.sizing`; the cost: `planning.cost`, of the stack that is recommended.
+The numbers: `planning.sizing`; the cost: `planning.cost`, of the stack that is recommended; the text for people:
+`cli.advicetext`.
 """
 
 from __future__ import annotations
@@ -8,8 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
@@ -19,8 +18,7 @@ from typing import Any
 from cli.usage import add_prices, size
 from planning import catalog
 from planning.catalog.records import Cloud
-from planning.cost import Cost, Prices, Usage, whole_cost
-from planning.cost.lines import KINDS
+from planning.cost import Cost, Usage, whole_cost
 from planning.findings import Finding, near
 from planning.plan import assess
 from planning.sizing.advise import Advice, Recommendation, recommend
@@ -29,7 +27,6 @@ from planning.sizing.explain import arithmetic, verdicts
 from planning.sizing.runs import CLOUDS, Constraints, run_of
 from planning.sizing.stack import spec_of, stack_text
 
-WIDTH = 100
 TENTH = Decimal("0.1")
 """Of an hour, to which a run is priced."""
 
@@ -76,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     today = datetime.now(UTC).date()
     try:
         advice = advise(arguments, (arguments.cloud,) if arguments.cloud else CLOUDS)
-        answers = [answer_of(found, arguments.prices, today) for found in advice.recommendations]
+        answers = [answer_of(found, advice.constraints, today) for found in advice.recommendations]
         if arguments.write is not None:
             _may_write(arguments)
     except SizingError as mistake:
@@ -88,7 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print(json.dumps(as_json(advice, answers), indent=2))
     else:
-        print("\n".join(_as_text(advice, answers)))
+        from cli.advicetext import as_text
+
+        print("\n".join(as_text(advice, answers)))
         if written:
             print(f"\n{arguments.write} is written: `gpu-clusters check {arguments.write}`, then `plan`.")
     return 0 if answers else 1
@@ -158,9 +157,9 @@ def _purchase(word: str) -> Any:
     return word
 
 
-def answer_of(found: Recommendation, prices: Prices, today: date, name: str | None = None) -> Answer:
+def answer_of(found: Recommendation, constraints: Constraints, today: date) -> Answer:
     of = found.estimate
-    spec = spec_of(found, today, name)
+    spec = spec_of(found, today)
     assessment = assess(spec, today, Path.cwd())
     errors = [f for f in assessment.findings if f.level == "error"]
     if assessment.spec is None or assessment.facts is None or errors:
@@ -170,12 +169,13 @@ def answer_of(found: Recommendation, prices: Prices, today: date, name: str | No
         checkpoint=of.checkpoint_bytes,
         interval=Decimal(round(of.failures.interval_s / 3600, 2)).quantize(Decimal("0.01")),
         dataset=of.run.dataset_bytes or None,
+        dataset_region=constraints.data_region,
     )
     return Answer(
         found=found,
         spec=spec,
         findings=assessment.findings,
-        cost=whole_cost(assessment.spec, assessment.facts, usage, prices),
+        cost=whole_cost(assessment.spec, assessment.facts, usage, constraints.prices),
     )
 
 
@@ -251,57 +251,3 @@ def _answer_json(advice: Advice, answer: Answer) -> dict[str, Any]:
         "spec": answer.spec,
         "findings": [f.as_json() for f in answer.findings],
     }
-
-
-def _as_text(advice: Advice, answers: list[Answer]) -> Iterator[str]:
-    asked = advice.run
-    yield (
-        f"{asked.model.name} on {asked.tokens:.4g} tokens, sequences of {asked.sequence:,}, {asked.precision}, "
-        f"{asked.optimizer}, {asked.dataset_bytes / 1e12:.3g} TB of data"
-    )
-    for answer in answers:
-        yield ""
-        yield from _answer_text(advice, answer)
-    for cloud, no in advice.refusals.items():
-        yield f"\n{cloud}: no"
-        yield from _told("why", no.message)
-        for number, would in enumerate(no.would):
-            yield from _told("would do" if not number else "", would)
-
-
-def _answer_text(advice: Advice, answer: Answer) -> Iterator[str]:
-    found, of = answer.found, answer.found.estimate
-    nodes = f"{of.nodes:,} x {of.node.name}"
-    yield f"{found.cloud}, {of.region}: {nodes}, {of.gpus:,} GPUs, {_days(of.days.likely)}"
-    for line in arithmetic(found):
-        yield from _told(line.topic, line.text)
-    for number, option in enumerate(found.options):
-        usd = "no price known" if option.usd is None else f"{option.usd:,} USD for its nodes"
-        yield from _told("purchase" if not number else "", f"{option.purchase}, {usd}: {option.risk}")
-    cost = answer.cost
-    least = "at least " if cost.is_lower_bound else ""
-    parts = ", ".join(f"{kind} {cost.shown_of(kind, 0)}" for kind in KINDS if cost.of(kind))
-    yield from _told("cost", f"{least}{cost.usd_per_run:,} USD for {_days(of.days.likely)}: {parts}")
-    yield from _told("", f"{least}{cost.usd_per_hour:,} USD an hour; lines: `gpu-clusters cost` of the stack")
-    for number, other in enumerate(found.alternatives[:3]):
-        usd = "no price known" if other.usd is None else f"{other.usd:,} USD for its nodes"
-        yield from _told("or" if not number else "", f"{other.nodes:,} x {other.node_type}, {usd}")
-    for number, text in enumerate(verdicts(found, advice.constraints)):
-        yield from _told("know" if not number else "", text)
-
-
-def _days(days: float) -> str:
-    if days >= 1:
-        return f"{days:.0f} days" if days >= 10 else f"{days:.1f} days"
-    return f"{days * 24:.1f} hours" if days * 24 >= 0.1 else "some minutes"
-
-
-def _told(topic: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=f"  {topic:<14}",
-        subsequent_indent=" " * 16,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -136,7 +136,7 @@ def _of_run(arguments: argparse.Namespace) -> Comparison | int:
     advice = advise(arguments, CLOUDS)
     columns = []
     for found in advice.recommendations:
-        answer = answer_of(found, arguments.prices, today)
+        answer = answer_of(found, advice.constraints, today)
         plan = assess(answer.spec, today, Path.cwd()).plan
         assert plan is not None
         days = f"{found.estimate.days.likely:.1f} days"

@@ -92,6 +92,8 @@ def assumed(spec: AnySpec, usage: Usage) -> Iterator[str]:
         )
     if spec.network.flow_logs:
         yield f"each node writes {LOG_GB_PER_NODE} GB of flow logs a month"
+    if spec.storage.filesystem is not None and spec.storage.filesystem.kms_key:
+        yield "the filesystem's key is paid where it was made"
     yield "nodes, filesystem and endpoints are in one zone, so that nothing is paid between zones"
     yield f"a GB is 10^9 bytes, and a month {HOURS_PER_MONTH} hours"
 
@@ -170,9 +172,11 @@ def _dataset(spec: AnySpec, usage: Usage, prices: Prices) -> Iterator[Line]:
         key = "s3-standard-gb-month" if spec.cloud == "aws" else "adls-hot-gb-month"
         yield monthly("objects", "dataset", gb, "GB-month", prices.item(key, spec.region))
     if usage.dataset_region and usage.dataset_region != spec.region:
-        price = prices.item("inter-region-gb", usage.dataset_region)
+        same_cloud = usage.dataset_region in catalog.regions(spec.cloud)
+        between, key = ("regions", "inter-region-gb") if same_cloud else ("clouds", "internet-gb")
         note = f"once, paid in {usage.dataset_region}"
-        yield once("network", "dataset copied between regions", gb, "GB", price, note)
+        price = prices.item(key, usage.dataset_region)
+        yield once("network", f"dataset copied between {between}", gb, "GB", price, note)
     if spec.cloud == "azure" and spec.storage.objects.existing is None:
         price = prices.item("endpoint-gb", spec.region)
         yield once("network", "private endpoints, dataset read", gb, "GB", price, "once")

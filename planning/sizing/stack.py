@@ -51,7 +51,7 @@ def zone_of(found: Recommendation) -> str | None:
     return zones[0] if zones else f"{prefix}-az1"
 
 
-def spec_of(found: Recommendation, today: date, name: str | None = None) -> dict[str, Any]:
+def spec_of(found: Recommendation, today: date) -> dict[str, Any]:
     """Raises `SizingError` where no spec can say it."""
     of = found.estimate
     purchase = found.options[0].purchase
@@ -60,7 +60,7 @@ def spec_of(found: Recommendation, today: date, name: str | None = None) -> dict
             f"purchase: {purchase} needs an id that the cloud gives when it is made or bought",
             f"write the stack with {' or '.join(WRITABLE)}, and put nodes.purchase and nodes.reservation into it then",
         )
-    spec: dict[str, Any] = {"name": name or name_of(found), "cloud": found.cloud, "region": of.region}
+    spec: dict[str, Any] = {"name": name_of(found), "cloud": found.cloud, "region": of.region}
     if zone := zone_of(found):
         spec["zone"] = zone
     spec["nodes"] = {"type": of.node.name, "count": of.nodes, "purchase": purchase}

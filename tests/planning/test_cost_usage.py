@@ -97,10 +97,21 @@ def test_a_dataset_elsewhere_is_copied_once_and_paid_where_it_leaves(cost: Costs
     whole = cost("aws", {}, dataset=6000 * GB, dataset_region="us-west-2", hours=Decimal(100))
     copied = line(whole, "copied")
     assert (copied.usd_per_hour, copied.usd_per_month, copied.usd_in(Decimal(100))) == (None, None, Decimal("120.00"))
-    assert line(whole, "dataset").usd_per_month if not lines(whole, "backups") else True
     assert line(whole, "backups").usd_per_month == Decimal("300.00")
     assert not whole.is_lower_bound
     assert not lines(cost("aws", {}, dataset=GB, dataset_region="us-east-1"), "copied")
+
+
+def test_a_dataset_on_the_other_cloud_leaves_it_by_the_internet(cost: Costs) -> None:
+    copied = line(cost("aws", {}, dataset=1000 * GB, dataset_region="eastus"), "copied between clouds")
+    assert (copied.unit_price, copied.once) == (Decimal("0.087"), Decimal("87.000"))
+    assert "paid in eastus" in copied.note
+
+
+def test_a_key_of_ones_own_is_told_as_paid_elsewhere(cost: Costs) -> None:
+    key = "arn:aws:kms:us-east-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
+    assert any("key is paid" in text for text in cost("aws", {"storage.filesystem.kms_key": key}).assumptions)
+    assert not any("key is paid" in text for text in cost("aws", {}).assumptions)
 
 
 def test_egress_goes_by_steps_of_a_month_and_through_nat(cost: Costs) -> None:
