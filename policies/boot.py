@@ -1,7 +1,7 @@
 """Nothing that nodes are told at first boot, and no container definition, turns the fabric off.
 
-A script usually holds the address of a filesystem, which a preview does not know. Then `up` judges it, before the
-machine is made; the preview keeps quiet rather than say "can't run" every time. Windows scripts: `policies.linux`.
+A script usually holds the address of a filesystem, which a preview does not know. Then the preview says that what is
+mandatory could not be judged, and `up` judges it before the machine is made. Windows scripts: `policies.linux`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from pulumi_policy import EnforcementLevel, Severity
 
@@ -58,7 +59,7 @@ _NAMED = re.compile(
 )
 def fabric_turned_off_at_boot(resource: Resource) -> Iterator[Fault]:
     off = _what_turns_off(resource)
-    for path, name, value in settings(resource) if off else ():
+    for path, name, value in settings(resource, resource.get) if off else ():
         if name in off and re.fullmatch(off[name], value, re.IGNORECASE):
             yield resource.fault(path, f"sets {name}={value}")
 
@@ -78,7 +79,7 @@ def fabric_turned_off_at_boot(resource: Resource) -> Iterator[Fault]:
 )
 def fabric_settings_dated(resource: Resource) -> Iterator[Fault]:
     off = _what_turns_off(resource)
-    for path, name, value in settings(resource) if off else ():
+    for path, name, value in settings(resource, resource.peek) if off else ():
         if name in _DATED and not (name in off and re.fullmatch(off[name], value, re.IGNORECASE)):
             yield resource.fault(path, f"sets {name}={value}")
 
@@ -90,14 +91,14 @@ def _what_turns_off(resource: Resource) -> dict[str, str]:
     if resource.type in (kinds.BATCH_JOB, kinds.ECS_TASK):
         texts = [resource.peek(path) for path in _SCRIPTS[resource.type]]
         return _OFF if any(isinstance(text, str) and _EFA_DEVICE in text for text in texts) else {}
-    size = resource.peek("sku.name" if resource.type == kinds.SCALE_SET else "hardwareProfile.vmSize")
+    size = resource.get("sku.name" if resource.type == kinds.SCALE_SET else "hardwareProfile.vmSize")
     return _OFF_INFINIBAND if has_infiniband(size) else {}
 
 
-def settings(resource: Resource) -> Iterator[tuple[str, str, str]]:
+def settings(resource: Resource, read: Callable[[str], Any]) -> Iterator[tuple[str, str, str]]:
     """Environment variables of the fabric that a resource sets: path, name, value."""
     for path in _SCRIPTS[resource.type]:
-        text = resource.peek(path)
+        text = read(path)
         if isinstance(text, str):
             plain = _COMMENT.sub("", decoded(text))
             found = [(m[1], m[2]) for m in _ASSIGNED.finditer(plain)]

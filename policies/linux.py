@@ -44,9 +44,8 @@ _AWS_SIGNS = ("instancePlatform", "amiType", "imageId", "ami", "runtimePlatform.
 def aws_windows_node(resource: Resource) -> Iterator[Fault]:
     machines = resource.each("launchSpecifications[]") if resource.type == kinds.SPOT_FLEET else [resource]
     for machine in machines:
-        signs = list(_aws_signs(machine))
-        if signs and _may_be_accelerated(machine):
-            for path, found in signs:
+        if _may_be_accelerated(machine):
+            for path, found in _aws_signs(machine):
                 yield resource.fault(machine.where(path), found)
 
 
@@ -55,8 +54,8 @@ def _aws_signs(machine: View) -> Iterator[tuple[str, str]]:
         value = machine.get(sign)
         if isinstance(value, str) and "windows" in value.lower():
             yield sign, f"is {shown(value)}"
-    for key in ("userData", "userDataBase64"):  # quietly, where a preview does not know it: see `policies.boot`
-        script = machine.peek(key)
+    for key in ("userData", "userDataBase64"):
+        script = machine.get(key)
         if isinstance(script, str) and _WINDOWS_SCRIPT.search(decoded(script)):
             yield key, "is a script for Windows (<powershell> or <script>)"
 

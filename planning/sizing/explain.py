@@ -17,6 +17,8 @@ from planning.sizing.runs import Constraints
 from planning.sizing.utilisation import GOODPUT, factors
 from planning.units import show_size
 
+WAITS_TOO_LONG = 1.0
+"""Time lost in the best split over time at work, beyond which the time that whole published runs took says nothing."""
 OWN_NAMES: dict[Cloud, str] = {"aws": "FSx for Lustre", "azure": "Azure Managed Lustre"}
 
 
@@ -64,6 +66,11 @@ def _verdicts(found: Recommendation, constraints: Constraints) -> Iterator[str]:
             yield f"{late}; {_nodes(found.nodes_if_slow)} hold the deadline even then."
         else:
             yield f"{late}; one fabric has too few nodes to hold the deadline even then."
+    if of.fit and of.fit.overhead > WAITS_TOO_LONG:
+        yield (
+            f"A step of {of.run.batch_tokens:,} tokens is too little work for {_nodes(of.nodes)}: they wait more than "
+            "they compute, and the time above does not count on that. A larger batch or fewer nodes do better."
+        )
     if 1 - of.failures.lost < GOODPUT:
         yield (
             "Failures alone take more than is usual: health checks, spare nodes and fast restarts are worth more than "

@@ -59,7 +59,9 @@ def test_a_setting_of_old_guides_is_advised_against_and_not_refused(judge: Any, 
     assert OFF not in found
 
 
-def test_a_script_that_a_preview_does_not_know_is_left_to_the_update(judge: Any) -> None:
+def test_of_a_script_that_a_preview_does_not_know_what_is_mandatory_says_so(judge: Any) -> None:
     template = _template("")
     template["props"]["userData"] = "<unknown>"
-    assert not {OFF, DATED, "aws-windows-node"} & set(judge(template))
+    said = judge(template)
+    assert {OFF, DATED, "aws-windows-node"} & set(said) == {OFF, "aws-windows-node"}
+    assert all("can't run policy" in said[policy][0] for policy in (OFF, "aws-windows-node"))
