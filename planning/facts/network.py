@@ -125,6 +125,13 @@ def subnets_said(given: AzureExistingNetwork) -> dict[str, str]:
     return {field: value for field, value in said.items() if value is not None}
 
 
+def subscription_of(spec: AwsSpec | AzureSpec) -> str | None:
+    """Azure: where the cluster is. Nodes are in the subscription of their subnet, whoever deploys; None: not told."""
+    given = spec.network.existing
+    subnet = existing_subnet(given.subnet) if isinstance(given, AzureExistingNetwork) else None
+    return spec.account or (subnet.subscription if subnet else None)
+
+
 def most_nodes(spec: AwsSpec | AzureSpec) -> int:
     """That the cluster can grow to by itself."""
     return max(spec.nodes.count, spec.nodes.max_count or 0)

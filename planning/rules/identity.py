@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from planning import catalog
 from planning.azureids import GUID
 from planning.facts.derive import Facts
+from planning.facts.network import subscription_of
 from planning.findings import near, shown
 from planning.rules.registry import AnySpec, Fault, rule
 
@@ -136,6 +137,7 @@ def zone_left_open(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
 )
 def of_other_subscription(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     """What exists already is in the cluster's subscription, or its owner lets the cluster's deployer in."""
+    own = subscription_of(spec)
     said = {
         "nodes.reservation": facts.capacity.reservation,
         "storage.filesystem.existing": spec.storage.filesystem.existing if spec.storage.filesystem else None,
@@ -143,8 +145,8 @@ def of_other_subscription(spec: AnySpec, facts: Facts) -> Iterator[Fault]:
     }
     for path, value in said.items():
         found = re.match(rf"/subscriptions/({GUID})/", value or "", re.IGNORECASE)
-        if found and spec.account and found[1].lower() != spec.account.lower():
-            message = f"this is in subscription {found[1]}, and the cluster in {spec.account}"
+        if found and own and found[1].lower() != own.lower():
+            message = f"this is in subscription {found[1]}, and the cluster in {own}"
             yield Fault(path, message, "see that who deploys has rights there, or write one of the cluster's own")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from planning.azureids import example
 from planning.facts.derive import Facts
+from planning.facts.network import subscription_of
 from planning.facts.storage import KEY_ARN, KEY_ID, key_arn, vault_key
 from planning.findings import shown
 from planning.rules.registry import AnySpec, Fault, rule
@@ -65,7 +66,7 @@ def vault_key_form(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
 @rule("vault-key-of-other-subscription", "error", cloud="azure", reference=AMLFS_KEY)
 def vault_key_of_other_subscription(spec: AnySpec, _facts: Facts) -> Iterator[Fault]:
     """The key's vault is in the filesystem's subscription."""
-    key = vault_key(spec)
-    if key and spec.account and key.subscription.lower() != spec.account.lower():
+    key, own = vault_key(spec), subscription_of(spec)
+    if key and own and key.subscription.lower() != own.lower():
         message = f"the key is in subscription {key.subscription}, and Managed Lustre takes keys of its own only"
-        yield Fault("storage.filesystem.kms_key", message, f"write a key of {spec.account}")
+        yield Fault("storage.filesystem.kms_key", message, f"write a key of {own}")

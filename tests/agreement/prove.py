@@ -24,9 +24,11 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from planning.facts.network import subscription_of
 from planning.findings import render
 from planning.plan import Assessment, assess
 from planning.rules import RULES
+from tests.agreement.azure_specs import HERE
 from tests.agreement.declared import empty_cloud, refusals
 from tests.agreement.existing import with_existing
 from tests.agreement.fields import fields, left_default
@@ -40,6 +42,8 @@ LEAST_SAID = 50
 LEAST_ACCEPTED = 0.3
 FORETOLD = {"capacity-block-begins-today", "link-roles-unseen", "zone-without-the-type"}
 """Rules that warn of a refusal which is likely but not sure. Nothing is proved of what they speak of."""
+SHARED_BY_OTHERS = ("of-other-subscription", "nodes.reservation")
+"""The same of a reservation that another subscription has to share first."""
 NEVER_ACCEPTED = {
     "aws": {"access.bastion"},
     "azure": {"network.flow_logs", "nodes.reservation.buy", "nodes.reservation.confirm"},
@@ -72,9 +76,16 @@ class Tally:
 
 
 def accepted(assessment: Assessment) -> bool:
-    """By no waiver of an error, and with no refusal foretold."""
-    return assessment.plan is not None and not any(
-        f.rule in FORETOLD or (f.level == "waived" and RULES[f.rule].level == "error") for f in assessment.findings
+    """By no waiver of an error, with no refusal foretold, and of the subscription that is deployed from."""
+    if assessment.spec is None or assessment.plan is None:
+        return False
+    if assessment.spec.account is None and subscription_of(assessment.spec) not in (None, HERE):
+        return False
+    return not any(
+        f.rule in FORETOLD
+        or (f.rule, f.path) == SHARED_BY_OTHERS
+        or (f.level == "waived" and RULES[f.rule].level == "error")
+        for f in assessment.findings
     )
 
 

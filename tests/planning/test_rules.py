@@ -78,6 +78,11 @@ SECRET_LINES = tuple(
         "curl -H 'Authorization: Bearer *' https://api.example.com",
     )
 )
+SUBNET_OF_OTHER = (
+    "/subscriptions/fedcba98-89ab-cdef-0123-456789abcdef/resourceGroups/research/providers/Microsoft.Network"
+    "/virtualNetworks/research/subnets/nodes"
+)
+IN_OTHER = {"network": {"existing": {"subnet": SUBNET_OF_OTHER}}, "storage.filesystem": None}
 OF_LINK = {"warning link-takes-shared-keys storage.objects.link", "info link-imports-once storage.objects.link"}
 
 
@@ -831,6 +836,9 @@ TABLE: dict[str, list[Row]] = {
         }),
         Row("azure", {**NC_RESERVED, "account": OTHER}, {"warning of-other-subscription nodes.reservation"}),
         Row("azure", {"account": KEY_ID.upper(), "storage.objects": {"existing": OWN_CONTAINER}}, FINE),
+        Row("azure", {**NC_RESERVED, **IN_OTHER, "account": ...}, {
+            "info account-not-said account", "warning of-other-subscription nodes.reservation",
+        }),
         Row("azure", {"account": ..., "storage.objects": {"existing": OWN_CONTAINER}}, {
             "info account-not-said account",
         }),
